@@ -4,30 +4,8 @@ import type { CreatePlantError, PlantClient } from '@plantstore/client';
 /** A plant that was sent. */
 export type Plant = { readonly id: bigint; readonly name: string; readonly tag?: string };
 
-/** Figures between two faults. */
-export type Figures = {
-  readonly acknowledged: number;
-  /** Requests that failed and were retried. */
-  readonly retried: number;
-  /** Longest time without an acknowledged plant, in milliseconds. */
-  readonly longestOutageMs: number;
-  /** Longest time for one plant including retries, in milliseconds. */
-  readonly longestWaitMs: number;
-};
-
 /** Concurrent creates and their results. */
-export type FailoverLoad = {
-  readonly acknowledged: readonly Plant[];
-  /** Results that violate the contract of a plant store. */
-  readonly wrongResults: readonly string[];
-  /** Returns the figures since the previous call. */
-  readonly takeFigures: () => Figures;
-  /** Resolves when this number of plants, first sent after this call, is acknowledged. */
-  readonly waitForAcknowledged: (plants: number) => Promise<void>;
-  /** Time since the last acknowledged plant, in milliseconds. */
-  readonly outageMs: () => number;
-  readonly stop: () => Promise<void>;
-};
+export type FailoverLoad = ReturnType<typeof startFailoverLoad>;
 
 /** Shared by all loads, so that every plant is unique. */
 let next = 0n;
@@ -52,15 +30,12 @@ const pauseMs = 20;
  * Creates plants through several concurrent clients of each server. A create with an unknown outcome is retried on
  * the next server. For some acknowledged plants, also tries to create another plant with the same id.
  */
-export const startFailoverLoad = (
-  servers: readonly PlantClient[],
-  clientsPerServer: number,
-): FailoverLoad => {
+export const startFailoverLoad = (servers: readonly PlantClient[], clientsPerServer: number) => {
   const acknowledged: Plant[] = [];
   const wrongResults: string[] = [];
   const stopping = new AbortController();
   const { signal } = stopping;
-  let figures = { acknowledged: 0, retried: 0, longestOutageMs: 0, longestWaitMs: 0 };
+  let figures = { acknowledged: 0, longestOutageMs: 0 };
   let lastAt = performance.now();
   let waiting: { readonly since: number; missing: number; readonly resolve: () => void }[] = [];
 
@@ -77,7 +52,6 @@ export const startFailoverLoad = (
       if (created?.isErr() === true && !isUnknown(created.error)) {
         return created.error.kind === 'refused' ? created.error.name : created.error.kind;
       }
-      if (!signal.aborted) figures.retried += 1;
       await sleep(pauseMs);
     }
     return undefined;
@@ -92,7 +66,6 @@ export const startFailoverLoad = (
     else {
       figures.acknowledged += 1;
       figures.longestOutageMs = Math.max(figures.longestOutageMs, outageMs());
-      figures.longestWaitMs = Math.max(figures.longestWaitMs, performance.now() - sentAt);
       lastAt = performance.now();
       acknowledged.push(plant);
       for (const one of waiting) if (sentAt >= one.since) one.missing -= 1;
@@ -118,15 +91,19 @@ export const startFailoverLoad = (
 
   return {
     acknowledged,
+    /** Results that violate the contract of a plant store. */
     wrongResults,
+    /** Time since the last acknowledged plant, in milliseconds. */
     outageMs,
+    /** Returns the acknowledged plants, and the longest time without one, since the previous call. */
     takeFigures() {
       const taken = figures;
-      figures = { acknowledged: 0, retried: 0, longestOutageMs: 0, longestWaitMs: 0 };
+      figures = { acknowledged: 0, longestOutageMs: 0 };
       return taken;
     },
-    waitForAcknowledged: async (plants) =>
-      new Promise((resolve) => {
+    /** Resolves when this number of plants, first sent after this call, is acknowledged. */
+    waitForAcknowledged: async (plants: number) =>
+      new Promise<void>((resolve) => {
         waiting.push({ since: performance.now(), missing: plants, resolve });
       }),
     async stop() {

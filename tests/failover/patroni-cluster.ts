@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '@plantstore/test-support/free-port';
@@ -23,28 +23,9 @@ export type Roles = {
 };
 
 /** A cluster of three members. */
-export type PatroniCluster = {
-  readonly nodes: readonly Node[];
-  /** Starts etcd and the members. */
-  readonly startAll: () => Promise<void>;
-  readonly roles: () => Promise<Roles>;
-  /** Starts a member that was killed. */
-  readonly start: (node: Node) => Promise<void>;
-  /** Waits until both standbys replicate from the leader, and one is synchronous. */
-  readonly healthy: () => Promise<{ readonly leader: Node; readonly synchronous: Node }>;
-  /** Runs SQL on a member, and returns the output of psql. */
-  readonly sql: (node: Node, statement: string, database?: string) => Promise<string>;
-  /** Returns the last log lines of every member, without passwords. */
-  readonly logs: () => Promise<string>;
-};
+export type PatroniCluster = Awaited<ReturnType<typeof createPatroniCluster>>;
 
 type Member = { readonly name: string; readonly role: string };
-
-const isRejected = (work: Promise<unknown>): Promise<boolean> =>
-  work.then(
-    () => false,
-    () => true,
-  );
 
 /** Ends the processes of a node, and lets PostgreSQL release its shared memory. */
 const endNode = async (folder: string): Promise<void> => {
@@ -63,10 +44,7 @@ const endNode = async (folder: string): Promise<void> => {
 };
 
 /** Prepares three members. The cleanup ends every process and removes every file. */
-export const createPatroniCluster = async (
-  programs: Programs,
-  cleanup: Cleanup,
-): Promise<PatroniCluster> => {
+export const createPatroniCluster = async (programs: Programs, cleanup: Cleanup) => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-failover-'));
   await changeOwner(folder);
   const passwords: Passwords = {
@@ -101,9 +79,10 @@ export const createPatroniCluster = async (
     closeSync(log);
   };
 
-  const cluster: PatroniCluster = {
+  const cluster = {
     nodes,
-    async startAll() {
+    /** Starts etcd and the members. */
+    async startAll(): Promise<void> {
       const etcdUrl = `http://127.0.0.1:${etcdPort}`;
       const peerUrl = `http://127.0.0.1:${peerPort}`;
       const settings = {
@@ -117,7 +96,7 @@ export const createPatroniCluster = async (
       };
       const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
       launch(programs.etcd, args, folder);
-      while (await isRejected(fetch(`${etcdUrl}/version`))) await sleep(100);
+      while (!(await fetch(`${etcdUrl}/version`).then(Boolean, () => false))) await sleep(100);
       for (const node of nodes) {
         await mkdir(node.folder);
         const file = join(node.folder, 'patroni.json');
@@ -128,12 +107,13 @@ export const createPatroniCluster = async (
         await cluster.start(node);
       }
     },
-    async start(node) {
+    /** Starts a member, also one that was killed. */
+    async start(node: Node): Promise<void> {
       // The process id in the file may belong to another process now.
       await rm(join(node.folder, 'data/postmaster.pid'), { force: true });
       launch(programs.patroni, [join(node.folder, 'patroni.json')], node.folder);
     },
-    async roles() {
+    async roles(): Promise<Roles> {
       const members = await Promise.any(
         nodes.map(async ({ patroniPort }) => {
           const response = await fetch(`http://127.0.0.1:${patroniPort}/cluster`, {
@@ -146,7 +126,8 @@ export const createPatroniCluster = async (
         nodes.find(({ name }) => members.some((one) => one.name === name && one.role === role));
       return { leader: nodeWithRole('leader'), synchronous: nodeWithRole('sync_standby') };
     },
-    async healthy() {
+    /** Waits until both standbys replicate from the leader, and one is synchronous. */
+    async healthy(): Promise<{ leader: Node; synchronous: Node }> {
       for (;;) {
         const { leader, synchronous } = await cluster.roles();
         if (leader !== undefined && synchronous !== undefined) {
@@ -157,9 +138,10 @@ export const createPatroniCluster = async (
         await sleep(200);
       }
     },
-    async sql({ postgresPort }, statement, database = 'postgres') {
+    /** Runs SQL on a member, and returns the output of psql. */
+    async sql({ postgresPort }: Node, statement: string, database = 'postgres'): Promise<string> {
       const { stdout } = await run(
-        join(programs.postgresFolder, 'psql'),
+        join(dirname(programs.postgres), 'psql'),
         ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', statement],
         {
           env: {
@@ -175,7 +157,8 @@ export const createPatroniCluster = async (
       );
       return stdout.trimEnd();
     },
-    async logs() {
+    /** Returns the last log lines of every member, without passwords. */
+    async logs(): Promise<string> {
       const logs = await Promise.all(
         nodes.map(async (node) => {
           const log = await readFile(join(node.folder, 'log'), 'utf8').catch(() => '');

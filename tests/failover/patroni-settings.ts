@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Programs } from './debian-programs.ts';
 
 /** A member of the cluster: its folder and ports. */
@@ -40,7 +41,7 @@ export const settingsOf = (
   { name, folder, postgresPort, patroniPort }: Node,
   etcdPort: number,
   passwords: Passwords,
-  { postgresFolder }: Programs,
+  { postgres }: Programs,
 ): string => {
   const http = `127.0.0.1:${patroniPort}`;
   const sql = `127.0.0.1:${postgresPort}`;
@@ -57,7 +58,7 @@ export const settingsOf = (
       listen: sql,
       connect_address: sql,
       data_dir: `${folder}/data`,
-      bin_dir: postgresFolder,
+      bin_dir: dirname(postgres),
       pgpass: `${folder}/pgpass`,
       parameters: { unix_socket_directories: folder },
       basebackup: [{ checkpoint: 'fast' }],

@@ -1,9 +1,8 @@
 import { requires } from '@plantstore/test-support/requires';
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { outcomesOf } from '../test/behind-proxy.ts';
+import { outcomesOf, plantsFrom, expectStored } from '../test/behind-proxy.ts';
 import { failToOpen, open, openAndClose } from '../test/open.ts';
-import { expectStored, startLoad } from '../test/load.ts';
 import { poolerVersion as version, startPooler } from '../test/pooler.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import { readPlants } from './read/read-plants.ts';
@@ -32,14 +31,12 @@ describe.each(settings)(
         'ALTER DATABASE $DATABASE SET synchronous_commit = off',
       );
       const repositories = await Promise.all(Array.from({ length: 4 }, async () => open(url)));
-      const load = startLoad(repositories);
-      onTestFinished(load.stop);
-      await load.progress(1_000);
-      await load.stop();
-      expect(load.unavailable).toEqual([]);
-      await expectStored(direct, load.acknowledged);
-      const other = { ...load.acknowledged[0]!, name: 'other' };
-      expect(await outcomesOf(repositories[0]!, [other])).toEqual(['id-taken']);
+      const plants = plantsFrom(0, 2_000);
+      const outcomes = repositories.map(async (repository, index) =>
+        outcomesOf(repository, plants.slice(400 * index, 400 * index + 800)),
+      );
+      expect(new Set((await Promise.all(outcomes)).flat())).toEqual(new Set(['ok']));
+      await expectStored(direct, plants);
     });
 
     it('pgbouncer may give a connection to other clients: the settings of a create end with its statement', async () => {

@@ -16,11 +16,3 @@ it('examples/use-postgres.ts stores a plant, and succeeds again for the same pla
     expect(output).toEqual({ stdout: 'in the database\n', stderr: '' });
   }
 });
-
-it('an open repository does not keep the process alive', async () => {
-  const url = sharedUrl(await emptyDatabase());
-  expect(await run(new URL('../test/leave-open.ts', import.meta.url), url)).toEqual({
-    stdout: 'created',
-    stderr: '',
-  });
-});

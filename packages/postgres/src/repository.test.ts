@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { plantsFrom } from '../test/behind-proxy.ts';
 import { failToOpen, noLimits } from '../test/open.ts';
 import { type PostgresProxy, startProxy } from '../test/postgres-proxy.ts';
-import { connectionsOf, emptyDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { emptyDatabase, sharedUrl } from '../test/shared-postgres.ts';
 import { openPostgresRepository, type PostgresOptions } from './repository.ts';
 
 const open = async (url: string, options: Partial<PostgresOptions> = {}) =>
@@ -59,13 +59,6 @@ it.each<[string, (proxy: PostgresProxy) => void]>([
     await expect.poll(proxy.openConnections).toBe(0);
   },
 );
-
-it('openPostgresRepository keeps no connection to a server whose table it refuses', async () => {
-  const url = sharedUrl(await emptyDatabase());
-  await runSql(url, 'CREATE TABLE plants (id int)');
-  expect((await failToOpen(url)).kind).toBe('table-foreign');
-  await expect.poll(async () => connectionsOf(url)).toBe(0);
-});
 
 it('openPostgresRepository keeps no connection to a server that does not respond to a cancel request', async () => {
   const proxy = await startProxy();

@@ -4,7 +4,6 @@ import { inject, onTestFinished } from 'vitest';
 import {
   createRoundReader,
   errorResponse,
-  oneText,
   readyForQuery,
   type Round,
   type SentStatement,
@@ -25,33 +24,13 @@ export type StatementAction =
   /** Responds with an error. `FATAL` closes the connection. */
   | { readonly error: string; readonly severity?: 'FATAL' }
   /** Sends the statement to the server, and responds with this error instead. */
-  | { readonly errorAfter: string }
-  /** Responds with one row of one text. */
-  | { readonly text: string };
+  | { readonly errorAfter: string };
 
 /** A proxy for a PostgreSQL server that can cause faults. */
-export type PostgresProxy = {
-  readonly port: number;
-  /** Returns a URL of the server with the port of the proxy. */
-  readonly through: (url: string) => string;
-  /** Statements received so far. */
-  readonly statements: SentStatement[];
-  /** Number of connections so far. */
-  readonly connections: () => number;
-  /** Number of connections that are open on either side. */
-  readonly openConnections: () => number;
-  /** Number of bytes that the server has sent. */
-  readonly bytesSent: () => number;
-  /** Sets the handler of all further statements. */
-  readonly onStatement: (action: (statement: SentStatement) => StatementAction) => void;
-  /** Resets every open connection. */
-  readonly resetAll: () => void;
-  /** Pauses or resumes all data in both directions, also on new connections. */
-  readonly freeze: (isFrozen: boolean) => void;
-};
+export type PostgresProxy = Awaited<ReturnType<typeof startProxy>>;
 
 /** Starts a proxy in front of a server on this machine, by default the shared one, and closes it after the test. */
-export const startProxy = async (serverPort = inject('postgresPort')): Promise<PostgresProxy> => {
+export const startProxy = async (serverPort = inject('postgresPort')) => {
   const statements: SentStatement[] = [];
   const sockets = new Set<Socket>();
   let actionFor: (statement: SentStatement) => StatementAction = () => 'pass';
@@ -97,8 +76,6 @@ export const startProxy = async (serverPort = inject('postgresPort')): Promise<P
           upstream.write(bytes);
         };
         upstream.write(simpleQuery('BEGIN'));
-      } else if ('text' in action) {
-        client.write(Buffer.concat([oneText(action.text), readyForQuery]));
       } else if ('errorAfter' in action) {
         const { errorAfter } = action;
         onResponse = (chunk) => {
@@ -135,16 +112,24 @@ export const startProxy = async (serverPort = inject('postgresPort')): Promise<P
   });
   return {
     port,
-    through: (url) => url.replace(/:\d+(?=\/[^/]*$)/, `:${port}`),
+    /** Returns a URL of the server with the port of the proxy. */
+    through: (url: string) => url.replace(/:\d+(?=\/[^/]*$)/, `:${port}`),
+    /** Statements received so far. */
     statements,
+    /** Number of connections so far. */
     connections: () => connections,
+    /** Number of connections that are open on either side. */
     openConnections: () => sockets.size,
+    /** Number of bytes that the server has sent. */
     bytesSent: () => bytesSent,
-    onStatement: (action) => {
+    /** Sets the handler of all further statements. */
+    onStatement: (action: (statement: SentStatement) => StatementAction) => {
       actionFor = action;
     },
+    /** Resets every open connection. */
     resetAll,
-    freeze: (frozen) => {
+    /** Pauses or resumes all data in both directions, also on new connections. */
+    freeze: (frozen: boolean) => {
       isFrozen = frozen;
       for (const socket of sockets) {
         if (frozen) socket.pause();

@@ -25,20 +25,6 @@ const message = (type: string, ...parts: readonly Buffer[]): Buffer => {
   return Buffer.concat([head, body]);
 };
 
-const int16 = (value: number): Buffer => {
-  const bytes = Buffer.alloc(2);
-  bytes.writeInt16BE(value);
-  return bytes;
-};
-
-const int32 = (value: number): Buffer => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32BE(value);
-  return bytes;
-};
-
-const textOid = 25;
-
 /** Creates a Query message. */
 export const simpleQuery = (text: string): Buffer => message('Q', Buffer.from(`${text}\0`));
 
@@ -48,24 +34,6 @@ export const readyForQuery: Buffer = message('Z', Buffer.from('I'));
 /** Creates an ErrorResponse message. */
 export const errorResponse = (code: string, severity = 'ERROR'): Buffer =>
   message('E', Buffer.from(`S${severity}\0V${severity}\0C${code}\0Msimulated by the test\0\0`));
-
-/** Creates the response to a simple query with one row of one text. */
-export const oneText = (text: string): Buffer =>
-  Buffer.concat([
-    message(
-      'T',
-      int16(1),
-      Buffer.from('value\0'),
-      int32(0),
-      int16(0),
-      int32(textOid),
-      int16(-1),
-      int32(-1),
-      int16(0),
-    ),
-    message('D', int16(1), int32(Buffer.byteLength(text)), Buffer.from(text)),
-    message('C', Buffer.from('SELECT 1\0')),
-  ]);
 
 const readMessage = (bytes: Buffer, isStartup: boolean): Buffer | undefined => {
   const lengthAt = isStartup ? 0 : 1;

@@ -87,18 +87,6 @@ it.each([
   expect(await isReady(repository)).toBe(true);
 });
 
-it.each([
-  'CREATE RULE r AS ON DELETE TO plants DO INSTEAD NOTHING',
-  'ALTER TABLE plants ADD UNIQUE (name) DEFERRABLE',
-  'ALTER TABLE plants ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON plants USING (true)',
-])('a check succeeds while creates succeed after %s', async (statement) => {
-  const { direct, url } = await newTable();
-  const repository = await open(url);
-  await runSql(direct, statement);
-  expect((await repository.create({ id: 1n, name: 'x' })).isOk()).toBe(true);
-  expect(await isReady(repository)).toBe(true);
-});
-
 it('a check fails while a required standby is missing, and heals by itself', async () => {
   const repository = await open(server.url(), { statementTimeoutMs: 500 });
   await set("SET synchronous_standby_names = 'missing'");

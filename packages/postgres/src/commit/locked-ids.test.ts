@@ -1,9 +1,14 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { expect, it, onTestFinished } from 'vitest';
-import { monstera, openBehindProxy, outcomesOf, plantsFrom } from '../../test/behind-proxy.ts';
+import {
+  monstera,
+  openBehindProxy,
+  outcomesOf,
+  plantsFrom,
+  expectStored,
+} from '../../test/behind-proxy.ts';
 import { open, openAndClose } from '../../test/open.ts';
-import { expectStored } from '../../test/load.ts';
-import { emptyDatabase, newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
+import { newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
 import type { PostgresRepository } from '../repository.ts';
 
 /** Runs statements in a transaction of another session, and leaves it open. */
@@ -63,19 +68,6 @@ it.each([
   expect(repository.waiting()).toBe(1);
   await holder.query(end);
   expect(await locked).toEqual([outcome]);
-});
-
-it('several repositories can create the same plant while their statements are slow', async () => {
-  const url = sharedUrl(await emptyDatabase());
-  const repositories = [await open(url), await open(url)];
-  await runSql(
-    url,
-    `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      PERFORM pg_sleep(0.5); RETURN NULL; END $$`,
-    'CREATE TRIGGER be_slow AFTER INSERT ON plants FOR EACH ROW EXECUTE FUNCTION be_slow()',
-  );
-  const created = await Promise.all(repositories.map(async (one) => one.create(monstera)));
-  expect(created.map((one) => one.isOk())).toEqual([true, true]);
 });
 
 it('creates succeed after a lock of the table, also with a lock_timeout on the server', async () => {

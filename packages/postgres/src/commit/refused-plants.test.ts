@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { databaseRefusal } from '@plantstore/core/errors';
 import { expect, it } from 'vitest';
 import { openBehindProxy, outcomesOf } from '../../test/behind-proxy.ts';
-import { newTable, open } from '../../test/open.ts';
 import { runSql } from '../../test/shared-postgres.ts';
 
 const openWith = async (...statements: readonly string[]) => {
@@ -40,19 +39,6 @@ it.each([
   },
 );
 
-it('a plant that was stored before its constraint is created again, and a different one has its id taken', async () => {
-  const { repository } = await openWith(
-    "INSERT INTO plants (id, name, tag) VALUES (7, 'weed', NULL)",
-    "ALTER TABLE plants ADD CHECK (name NOT LIKE 'weed%') NOT VALID",
-  );
-  for (const [id, name, outcome] of [
-    [7n, 'weed', 'ok'],
-    [7n, 'weed 2', 'id-taken'],
-    [8n, 'weed', 'plant-refused'],
-  ] as const)
-    expect(await outcomesOf(repository, [{ id, name }])).toEqual([outcome]);
-});
-
 const trigger = (body: string) => [
   `CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF NEW.name = 'weed' THEN ${body} END IF; RETURN NEW; END $$`,
@@ -85,23 +71,15 @@ it('a plant that a trigger changes is id-taken, each time', async () => {
     expect(await outcomesOf(repository, batchWith('weed'))).toEqual(outcomesWith('id-taken'));
 });
 
-it.each([
-  ["EXECUTE 'SELECT ' || NEW.name || ' FROM nowhere';", /nowhere/],
-  ['INSERT INTO secret VALUES (1);', /permission denied for table secret/],
-])(
-  'a plant for which a trigger has a fault is store-unavailable, and the others of its batch are stored: %s',
-  async (body, reason) => {
-    const { direct, url } = await newTable();
-    await runSql(direct, 'CREATE TABLE secret (x int)', ...trigger(body));
-    const repository = await open(url);
-    const outcomes = await outcomesOf(repository, batchWith('weed'));
-    expect(outcomes).toEqual(outcomesWith('store-unavailable'));
-    const refused = await repository.create({ id: 13n, name: 'weed' });
-    expect(refused._unsafeUnwrapErr()).toMatchObject({
-      reason: expect.stringMatching(reason) as unknown,
-    });
-  },
-);
+it('a plant for which a trigger has a fault is store-unavailable with its words, and the others of its batch are stored', async () => {
+  const { repository } = await openWith(...trigger("EXECUTE 'SELECT nowhere';"));
+  expect(await outcomesOf(repository, batchWith('weed'))).toEqual(
+    outcomesWith('store-unavailable'),
+  );
+  expect((await repository.create({ id: 13n, name: 'weed' }))._unsafeUnwrapErr()).toMatchObject({
+    reason: expect.stringContaining('nowhere') as unknown,
+  });
+});
 
 it.each([
   ['its id column is integer', 'ALTER TABLE plants ALTER id TYPE int'],
@@ -128,16 +106,6 @@ it('a batch fails after a few statements when a trigger has a fault for every pl
   expect(proxy.statements.length).toBeLessThan(50);
 });
 
-it('a create is repeated when a trigger raises a serialization failure', async () => {
-  const { repository } = await openWith(
-    'CREATE SEQUENCE tries',
-    ...trigger(
-      "IF nextval('tries') < 3 THEN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END IF;",
-    ),
-  );
-  expect(await outcomesOf(repository, batchWith('weed'))).toEqual(outcomesWith('ok'));
-});
-
 it('plants that a constraint refuses take at most two statements each, and the others of their batch are stored', async () => {
   const { proxy, repository } = await openWith(
     "INSERT INTO plants VALUES (0, 'old weed')",
@@ -150,6 +118,8 @@ it('plants that a constraint refuses take at most two statements each, and the o
     ...names.map((name) => (name === 'weed' ? 'plant-refused' : 'ok')),
   ]);
   expect(proxy.statements.length).toBeLessThan(2 * plants.length + 20);
+  const taken = { id: 0n, name: 'other weed' };
+  expect(await outcomesOf(repository, [taken])).toEqual(['id-taken']);
 });
 
 it.each([

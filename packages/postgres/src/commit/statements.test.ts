@@ -5,8 +5,8 @@ import {
   monstera,
   openBehindProxy,
   plantsFrom,
+  expectStored,
 } from '../../test/behind-proxy.ts';
-import { expectStored } from '../../test/load.ts';
 import type { StatementAction } from '../../test/postgres-proxy.ts';
 import { runSql } from '../../test/shared-postgres.ts';
 import { columnNames, declarationOf } from '../open/columns.ts';

@@ -1,6 +1,6 @@
 import type { NewPlant } from '@plantstore/core';
 import { expect, it } from 'vitest';
-import { newTable, open } from '../../test/open.ts';
+import { open } from '../../test/open.ts';
 import { connectionsOf, emptyDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
 import type { OpenPostgresError } from '../open/errors.ts';
 import { readPlantBatches, readPlants } from './read-plants.ts';
@@ -107,12 +107,6 @@ it('readPlants refuses a table with a row that has no id or no name', async () =
       [expect.objectContaining({ kind: 'table-foreign', message })],
     ]);
   }
-});
-
-it('readPlants requires only the SELECT privilege', async () => {
-  const { direct, url } = await newTable('SELECT');
-  await runSql(direct, `INSERT INTO plants VALUES (7, 'Monstera')`);
-  expect(await readAll(url)).toEqual({ plants: [{ id: 7n, name: 'Monstera' }], errors: [] });
 });
 
 it('readPlants yields an error when it cannot read, and creates no table', async () => {
