@@ -14,23 +14,15 @@ const openMany = async (url: string, count: number) =>
 it('several repositories start at the same time on an empty database, and agree on one of the plants that compete for an id', async () => {
   const url = sharedUrl(await emptyDatabase());
   const repositories = (await openMany(url, 8)).slice(0, 4);
-  const rivals = Array.from({ length: 1_000 }, (_, index) => ({
-    id: BigInt(index % 40),
-    name: `rival ${index}`,
-  }));
-  const createAll = async () => {
-    const outcomes = await Promise.all(
-      repositories.map(async (repository, at) =>
-        outcomesOf(
-          repository,
-          rivals.filter((_, index) => index % 4 === at),
-        ),
-      ),
-    );
-    return rivals.map((_, index) => outcomes[index % 4]?.[Math.floor(index / 4)]);
-  };
+  const rivals = repositories.map((_, at) =>
+    Array.from({ length: 250 }, (__, n) => ({ id: BigInt(n % 40), name: `rival ${at} ${n}` })),
+  );
+  const createAll = async () =>
+    (
+      await Promise.all(rivals.map(async (plants, at) => outcomesOf(repositories[at]!, plants)))
+    ).flat();
   const results = await createAll();
-  const winners = rivals.filter((_, index) => results[index] === 'ok');
+  const winners = rivals.flat().filter((_, index) => results[index] === 'ok');
   expect(new Set(winners.map(({ id }) => id)).size).toBe(40);
   expect(winners.length).toBe(40);
   expect(results.filter((one) => one === 'id-taken').length).toBe(960);

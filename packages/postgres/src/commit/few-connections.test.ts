@@ -57,16 +57,6 @@ it('the only connection is replaced when it is lost, or a statement on it waits'
   await expect.poll(async () => isCreated(2n)).toBe(true);
 });
 
-it('a start that the limit of connections prevents names the limit', async () => {
-  const { url } = await limited(0);
-  expect(await failToOpen(url)).toMatchObject({
-    kind: 'unreachable',
-    message: expect.stringMatching(
-      /no connection free \(one is enough\).*too many connections/,
-    ) as unknown,
-  });
-});
-
 it.each(['pool_mode = session\ndefault_pool_size = 1', 'max_client_conn = 1'])(
   'pgbouncer with %j is enough for creates and checks',
   requires(poolerVersion !== undefined, 'pgbouncer is not installed'),

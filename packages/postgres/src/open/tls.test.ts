@@ -150,15 +150,6 @@ describe('server that requires TLS', requiresOpenssl, () => {
     }
   });
 
-  it('a malformed client certificate file is refused', async () => {
-    const malformed = join(server.folder, 'malformed.pem');
-    await writeFile(malformed, 'not a certificate');
-    const files = `sslcert=${malformed}&sslkey=${malformed}`;
-    const error = await failToOpen(urlOf(`sslmode=require&${files}`));
-    expect(error.kind).toBe('tls-failed');
-    expect(error.message).toMatch(/sslcert/);
-  });
-
   /** Starts a server that accepts TLS and does the rest itself, and returns its URL. */
   const startImpostor = async (onSecure: (secure: TLSSocket) => void) => {
     const key = await readFile(authority.replace(/crt$/, 'key'));
