@@ -29,8 +29,12 @@ const errorOf = async (url: string) => {
   return message;
 };
 
-it('a start and readPlants wait for a database that needs longer than 2 s to respond', async () => {
+it('a start and readPlants wait for a database that needs longer than 2 s to respond, and later logins do not', async () => {
+  const clients: Socket[] = [];
+  let isAsleep = false;
   const through = await startServer((client) => {
+    clients.push(client);
+    if (isAsleep) return;
     setTimeout(() => {
       const upstream = connect(inject('postgresPort'), '127.0.0.1');
       upstream.on('error', () => client.destroy());
@@ -41,9 +45,16 @@ it('a start and readPlants wait for a database that needs longer than 2 s to res
   await openAndClose(direct);
   await runSql(direct, "INSERT INTO plants (id, name) VALUES (7, 'Monstera')");
   const url = `${through(direct)}?sslmode=disable`;
-  const opening = openPostgresRepository({ url });
+  const opening = openPostgresRepository({ url, deadlineMs: 2_500 });
   expect((await readPlants({ url }).next()).value?.isOk()).toBe(true);
-  await (await opening)._unsafeUnwrap().close();
+  const repository = (await opening)._unsafeUnwrap();
+  onTestFinished(repository.close);
+  isAsleep = true;
+  for (const client of clients) client.destroy();
+  const failed = await repository.create({ id: 7n, name: 'Monstera' });
+  expect(failed._unsafeUnwrapErr()).toMatchObject({
+    reason: expect.stringContaining('no response within 2000 ms') as unknown,
+  });
 });
 
 it('an address that accepts the connection and does not respond is named so, with the parameter for the wait', async () => {
