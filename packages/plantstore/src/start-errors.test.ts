@@ -91,17 +91,17 @@ it.each<[string, RegExp, (folder: string) => Promise<string[]>]>([
 it.each<[string, RegExp, (folder: string) => Promise<string[]>]>([
   [
     'the port is in use',
-    /cannot serve plants \(--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT\): 127\.0\.0\.1:\d+ is taken by another process; choose another port$/m,
+    /cannot serve plants \(--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT\): 127\.0\.0\.1:\d+: address already in use; choose another host or port$/m,
     async () => [...memory, '--port', await takenPort()],
   ],
   [
     'the host has no address',
-    /cannot serve plants \(--host, PLANTSTORE_HOST; .*\): no-such-host\.\.invalid:0 has an unknown host name; choose another host$/m,
+    /cannot serve plants \(--host, PLANTSTORE_HOST; .*\): no-such-host\.\.invalid:0: .*; choose another host or port$/m,
     async () => [...memory, '--host', 'no-such-host..invalid'],
   ],
   [
     'the health port is in use',
-    /cannot serve health \(--health-port, PLANTSTORE_HEALTH_PORT\): 127\.0\.0\.1:\d+ is taken by another process; choose another port$/m,
+    /cannot serve health \(--health-port, PLANTSTORE_HEALTH_PORT\): 127\.0\.0\.1:\d+: address already in use; choose another host or port$/m,
     async () => [...memory, '--health-port', await takenPort()],
   ],
   [
@@ -165,19 +165,19 @@ describe('a certificate', requiresOpenssl, () => {
     ],
     [
       'a certificate that is not PEM',
-      /the certificate .*: it has no certificate in PEM that can be read; name/,
+      /the certificate .*: it has no certificate in PEM that can be used: .*; name/,
       async ({ folder }) => ({ cert: await writeIn(folder, 'milk', 'buy milk\n') }),
     ],
     [
       'the key of another certificate',
-      /the key .*: it is not the key of the certificate; name/,
+      /the key .*: it is not the key of the certificate: .*; name/,
       async ({ folder }) => ({
         key: await writeIn(folder, 'other', (await makeCertificate()).key),
       }),
     ],
     [
       'a key that is encrypted',
-      /the key .*: it is encrypted; decrypt it with: openssl pkey; name/,
+      /the key .*: it has no unencrypted private key in PEM: .*; name/,
       async ({ folder, key }) => {
         const encryption = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
         const encrypted = createPrivateKey(await readFile(key)).export({

@@ -35,7 +35,6 @@ export type {
   RequestStartEvent,
 } from './http/request-record.ts';
 export {
-  type RenewedTls,
   type RunningServer,
   type ServerUsage,
   type StartedServer,

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createMemoryRepository } from '@plantstore/core';
-import { parseResponses } from '@plantstore/test-support/raw-http';
+import type { AddressInfo, Socket } from 'node:net';
+import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
+import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
+import { ResultAsync } from 'neverthrow';
 import { onTestFinished } from 'vitest';
 import { createHttpServer, type HttpServerOptions } from '../src/node/create-http-server.ts';
 
@@ -26,6 +27,44 @@ export const listen = async (options: Partial<HttpServerOptions> = {}) => {
   return { server, port };
 };
 
+/** Connects a client that is disconnected after the test. */
+export const connectTo = async (port: number, connect = connectRaw) => {
+  const connection = await connect(port);
+  onTestFinished(() => void connection.socket.destroy());
+  return connection;
+};
+
+/** Starts a server with one client. `peer` is its socket in the server, until `closed` resolves. */
+export const open = async (options: Partial<HttpServerOptions> = {}) => {
+  const { server, port } = await listen(options);
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const connection = await connectTo(port);
+  const [peer] = await accepted;
+  const closed = new Promise<void>((resolve) => void peer.once('close', () => resolve()));
+  return { server, port, ...connection, peer, closed };
+};
+
+/** Returns the responses to bytes on a connection of their own, once the server has ended it. */
+export const responsesTo = async (bytes: string, options: Partial<HttpServerOptions> = {}) => {
+  const { socket, ended } = await open(options);
+  socket.write(bytes);
+  return parseResponses(await ended);
+};
+
+/** Returns a repository that creates plants after a delay, and the ids that it was given. */
+export const recordPlants = (delayMs = 0) => {
+  const inner = createMemoryRepository();
+  const created: bigint[] = [];
+  const repository: PlantRepository = {
+    create: (newPlant) => {
+      created.push(newPlant.id);
+      const delay = new Promise((resolve) => void setTimeout(resolve, delayMs));
+      return ResultAsync.fromSafePromise(delay).andThen(() => inner.create(newPlant));
+    },
+  };
+  return { repository, created };
+};
+
 export const plant = (id: number) => `{"id":${id},"name":"Monstera"}`;
 
 /** Returns a request head with these fields. */
@@ -46,6 +85,8 @@ export const chunked = (...chunks: string[]) =>
   [...chunks, ''].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
 
 export const errorOf = (body: string) => (JSON.parse(body) as { error: number }).error;
+
+export const statusesOf = (text: string) => parseResponses(text).map(({ status }) => status);
 
 /** Returns a function that checks whether a text has at least `count` complete responses. */
 export const responses = (count: number) => (text: string) => {

@@ -3,7 +3,8 @@ import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import type { Admission } from '../src/http/admit.ts';
 import { createService } from '../src/http/service.ts';
 import { readOptions, type ServiceOptions, serviceRules } from '../src/http/options.ts';
-import { type Change, headOf, maxBodyBytes, requestWith } from './requests.ts';
+import { maxBodyBytes } from './listen.ts';
+import { type Change, headWith } from './requests.ts';
 
 /** Creates a service that accepts the token `good`. */
 export const serviceWith = (options: Partial<ServiceOptions> = {}) =>
@@ -26,4 +27,4 @@ export const outcomeOf = (admission: Admission): ErrorName | 'admitted' | undefi
 
 /** Returns the result of the admission of a changed valid request. */
 export const admissionOf = async (change: Change, options: Partial<ServiceOptions> = {}) =>
-  outcomeOf(await serviceWith(options).admit(headOf(requestWith(change))));
+  outcomeOf(await serviceWith(options).admit(headWith(change)));

@@ -147,7 +147,7 @@ describe('the health server', () => {
     const { port } = await running(async () => true);
     const options = { isReady: async () => true, log: recordLog().logger, metrics: undefined };
     expect(await startHealth(options, { host: '127.0.0.1', port })).toEqual(
-      err(`127.0.0.1:${port} is taken by another process; choose another port`),
+      err(`127.0.0.1:${port}: address already in use; choose another host or port`),
     );
   });
 });

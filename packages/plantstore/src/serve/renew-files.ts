@@ -1,6 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger, RunningServer } from '@plantstore/server';
-import { err, ok, type Result } from 'neverthrow';
+import { ok, type Result } from 'neverthrow';
 import type { Settings } from '../settings/settings.ts';
 import { type TokenSet, warnOfExpiredTokens } from '../settings/token-set.ts';
 import { loadTls, loadTokens } from './inputs.ts';
@@ -44,10 +44,9 @@ export function renewFiles(options: RenewalOptions): () => void {
     const loaded = await loadTls(settings);
     const { renewTls: renew } = await server;
     return loaded.andThen((tls) => {
-      const renewed = tls && renew(tls);
-      if (renewed?.kind === 'not-renewed') return err(renewed.message);
-      log.info({}, 'the certificate was reread');
-      return ok();
+      const renewed = tls === undefined ? ok() : renew(tls);
+      if (renewed.isOk()) log.info({}, 'the certificate was reread');
+      return renewed.mapErr(({ part, why }) => `tls.${part} ${why}`);
     });
   }
 }

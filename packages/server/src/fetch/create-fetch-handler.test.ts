@@ -1,219 +1,189 @@
-import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
-import { errorTable } from '@plantstore/core/errors';
+import { createContext, runInContext } from 'node:vm';
+import type { PlantRepository } from '@plantstore/core';
 import { ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { listen, maxBodyBytes } from '../../test/listen.ts';
-import { createFetchHandler, type FetchHandlerOptions } from './create-fetch-handler.ts';
+import {
+  good,
+  handlerWith,
+  headers,
+  loggingHandler,
+  streaming,
+  url,
+} from '../../test/fetch-handlers.ts';
+import { plant, recordPlants } from '../../test/listen.ts';
+import type { FetchRequest } from './fetch-request.ts';
 
-const fetchWith = (options: Partial<FetchHandlerOptions> = {}) =>
-  createFetchHandler({
-    repository: createMemoryRepository(),
-    authenticate: (token) => token === 'good',
-    maxBodyBytes,
-    ...options,
-  });
-
-const monstera = '{"id":7,"name":"Monstera"}';
-const fields = {
-  Authorization: 'Bearer good',
-  'Content-Type': 'application/json',
-  'X-Request-Id': 'one',
-};
-type Init = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> };
-const good = { method: 'POST', headers: fields, body: monstera };
-const origin = 'https://garden.example';
-const longBody = 'x'.repeat(maxBodyBytes + 1);
-
-/** Returns a response without the headers that a connection adds. */
-const contentOf = async (response: Response) => {
-  const {
-    date: _,
-    connection: __,
-    'keep-alive': ___,
-    ...headers
-  } = Object.fromEntries(response.headers);
-  return { status: response.status, headers, body: await response.text() };
-};
+const never = () => ResultAsync.fromSafePromise(new Promise<never>(() => undefined));
+const silentBody = () => new ReadableStream({ start() {} });
 
 describe('the fetch handler', () => {
-  it.each<[string, string, Init]>([
-    ['a plant', '/plants', good],
-    ['a query', '/plants?x=/y', good],
-    ['a percent-encoded path', '/%70lant%73', good],
-    ['another plant', '/plants', { ...good, body: '{"id":1,"name":"another"}' }],
-    ['another path', '/elsewhere', good],
-    ['another method', '/plants', { method: 'GET' }],
-    ['HEAD', '/plants', { method: 'HEAD' }],
-    ['no token', '/plants', { ...good, headers: {} }],
-    ['another token', '/plants', { ...good, headers: { ...fields, Authorization: 'Bearer bad' } }],
-    ['text', '/plants', { ...good, headers: { ...fields, 'Content-Type': 'text/plain' } }],
-    ['gzip', '/plants', { ...good, headers: { ...fields, 'Content-Encoding': 'gzip' } }],
-    ['the longest body', '/plants', { ...good, body: monstera.padEnd(maxBodyBytes) }],
-    ['a long body', '/plants', { ...good, body: longBody }],
-    ['a long body without a token', '/plants', { ...good, headers: {}, body: longBody }],
-    ['no body', '/plants', { method: 'POST', headers: fields }],
-    ['no JSON', '/plants', { ...good, body: '{' }],
-    ['bytes that are not UTF-8', '/plants', { ...good, body: Uint8Array.of(0xff) }],
-    ['several faults', '/plants', { ...good, body: '{"id":9223372036854775808,"tag":null}' }],
-    ['a cross-origin request', '/plants', { ...good, headers: { ...fields, Origin: origin } }],
-    ['a preflight', '/plants', { method: 'OPTIONS', headers: { Origin: origin } }],
-  ])('the fetch handler responds to %s as the server does', async (_, path, init) => {
-    const options = { corsOrigins: [origin] };
-    const seed = { ...good, body: '{"id":1,"name":"Ficus"}' };
-    const { port } = await listen(options);
-    const inProcess = fetchWith(options);
-    const outcomes = await Promise.all(
-      [globalThis.fetch, inProcess].map(async (fetch) => {
-        const base = `http://127.0.0.1:${port}`;
-        await (await fetch(base + '/plants', seed)).text();
-        const request = { ...init, headers: { 'X-Request-Id': 'one', ...init.headers } };
-        return contentOf(await fetch(base + path, request));
-      }),
-    );
-    expect(outcomes[1]).toEqual(outcomes[0]);
+  it('the fetch handler accepts a URL and a Request, and ignores a second argument beside a Request', async () => {
+    const handler = handlerWith() as (...args: readonly unknown[]) => Promise<Response>;
+    expect((await handler(new URL(url), good)).status).toBe(200);
+    expect((await handler(new Request(url, good), { method: 'GET' })).status).toBe(200);
   });
 
-  it('the fetch handler accepts a Request with a body in chunks', async () => {
-    const body = new Blob([monstera]).stream();
-    const request = new Request('http://plants.test/plants', { ...good, body, duplex: 'half' });
-    expect(await contentOf(await fetchWith()(request))).toMatchObject({
-      status: 200,
-      body: '{"name":"Monstera"}',
-    });
-  });
-
-  it.each([
-    ['a valid Host field', 'plants.test:3000', 200],
-    ['an invalid Host field', 'a/b', 400],
-  ])('the fetch handler responds to a Request with %s', async (_, host, status) => {
-    const request = new Request('http://plants.test/plants', good);
-    request.headers.set('Host', host);
-    expect((await fetchWith()(request)).status).toBe(status);
-  });
-
-  it('the fetch handler ignores a second argument beside a Request', async () => {
-    const handler = fetchWith() as (request: Request, ...more: readonly unknown[]) => unknown;
-    const request = new Request('http://plants.test/plants', good);
-    expect(await handler(request, { method: 'GET', headers: {} })).toMatchObject({ status: 200 });
-  });
-
-  it('the fetch handler responds with 503 if authenticate or the store exceeds handlerTimeoutMs', async () => {
-    const never = ResultAsync.fromSafePromise(new Promise<never>(() => undefined));
-    for (const option of [
-      { repository: { create: () => never } },
-      { authenticate: async () => new Promise<never>(() => undefined) },
-    ]) {
-      const handler = fetchWith({ ...option, handlerTimeoutMs: 20 });
-      expect((await handler('http://plants.test/plants', good)).status).toBe(503);
-    }
+  it.each<[number, object]>([
+    [503, { repository: { create: never }, handlerTimeoutMs: 20 }],
+    [503, { authenticate: async () => new Promise<never>(() => {}), handlerTimeoutMs: 20 }],
+    [
+      500,
+      {
+        repository: {
+          create: () => {
+            throw new Error('gone');
+          },
+        },
+      },
+    ],
+  ])('the fetch handler responds with %i if authenticate or the store fails', async (...row) => {
+    const [status, options] = row;
+    expect((await handlerWith(options)(url, good)).status).toBe(status);
   });
 
   it('the fetch handler responds with 501 to a method that HTTP does not have', async () => {
-    const init = { method: 'BREW', headers: fields };
-    expect((await fetchWith()('http://plants.test/plants', init)).status).toBe(501);
-  });
-
-  it('the fetch handler stops reading an endless body', async () => {
-    let cancelled = false;
-    const body = new ReadableStream({
-      pull: (stream) => stream.enqueue(new Uint8Array(100)),
-      cancel: () => {
-        cancelled = true;
-      },
-    });
-    const response = await fetchWith()('http://plants.test/plants', {
-      ...good,
-      body,
-      duplex: 'half',
-    });
-    expect(await response.json()).toMatchObject({ error: errorTable['body-too-large'].error });
-    expect(cancelled).toBe(true);
-  });
-
-  it('the fetch handler rejects with the abort reason of an already aborted signal, without creating', async () => {
-    const fetch = fetchWith();
-    const url = 'http://plants.test/plants';
-    const signal = AbortSignal.abort('enough');
-    await expect(fetch(url, { ...good, signal })).rejects.toBe('enough');
-    const ficus = { ...good, body: '{"id":7,"name":"Ficus"}' };
-    expect((await fetch(url, ficus)).status).toBe(200);
-  });
-
-  it('the fetch handler rejects with the abort reason if the signal aborts during a create', async () => {
-    const controller = new AbortController();
-    const repository = {
-      create: () => {
-        controller.abort('enough');
-        return ResultAsync.fromSafePromise(new Promise<never>(() => undefined));
-      },
-    };
-    // No timeout ends the create.
-    const fetch = fetchWith({ repository, handlerTimeoutMs: 86_400_000 });
-    const creating = fetch('http://plants.test/plants', { ...good, signal: controller.signal });
-    await expect(creating).rejects.toBe('enough');
-  });
-
-  it('the fetch handler creates nothing if the signal aborts before the body is complete', async () => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const cancelled = Promise.withResolvers<void>();
-    const body = new ReadableStream({
-      start: (stream) => stream.enqueue(Buffer.from(monstera)),
-      cancel: cancelled.resolve,
-    });
-    const created: unknown[] = [];
-    const inner = createMemoryRepository();
-    const repository: PlantRepository = {
-      create: (newPlant) => {
-        created.push(newPlant);
-        return inner.create(newPlant);
-      },
-    };
-    const creating = fetchWith({ repository })('http://plants.test/plants', {
-      ...good,
-      body,
-      duplex: 'half',
-      signal,
-    });
-    setImmediate(() => controller.abort('enough'));
-    await expect(creating).rejects.toBe('enough');
-    await cancelled.promise;
-    expect(created).toEqual([]);
-  });
-
-  it('the fetch handler rejects with the abort reason if the signal aborts during authentication', async () => {
-    const controller = new AbortController();
-    const authenticate = () => {
-      controller.abort('enough');
-      return false;
-    };
-    const { signal } = controller;
-    const creating = fetchWith({ authenticate })('http://plants.test/plants', { ...good, signal });
-    await expect(creating).rejects.toBe('enough');
-  });
-
-  it('the fetch handler responds with 500 if the store throws', async () => {
-    const repository = {
-      create: () => {
-        throw new Error('gone');
-      },
-    };
-    const response = await fetchWith({ repository })('http://plants.test/plants', good);
-    expect(response.status).toBe(500);
+    expect((await handlerWith()(url, { method: 'BREW', headers })).status).toBe(501);
   });
 
   it('the fetch handler responds with 500 if the runtime throws for the body', async () => {
-    const request = new Request('http://plants.test/plants', good);
+    const request = new Request(url, good);
     const get = () => {
       throw new Error('gone');
     };
     Object.defineProperty(request, 'body', { get });
-    const response = await fetchWith()(request);
-    expect(await response.json()).toMatchObject({ error: errorTable.internal.error });
+    expect((await handlerWith()(request)).status).toBe(500);
   });
 
-  it('the fetch handler throws a TypeError for a wrong option', () => {
-    expect(() => fetchWith({ basePath: 'garden' })).toThrow(TypeError);
-    expect(() => fetchWith({ maxBodyBytes: 0 })).toThrow(TypeError);
+  it('the fetch handler limits the requests in flight to maxInFlight, without those that are refused', async () => {
+    const { handler, logged } = loggingHandler({ maxInFlight: 2 });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const waiting = [1, 2].map(async () => handler(streaming(silentBody(), { signal })));
+    const refused = await handler(url, good);
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '1']);
+    const cause = 'as many requests are in flight as may be (maxInFlight)';
+    expect(logged).toMatchObject([{ status: 503, cause }]);
+    expect((await handler(streaming(silentBody(), { headers: {} }))).status).toBe(401);
+    controller.abort();
+    await Promise.allSettled(waiting);
+    expect((await handler(url, good)).status).toBe(200);
+  });
+});
+
+describe('an aborted request', () => {
+  it('an aborted request creates nothing if its signal has aborted before', async () => {
+    const { repository, created } = recordPlants();
+    const signal = AbortSignal.abort('enough');
+    await expect(handlerWith({ repository })(url, { ...good, signal })).rejects.toBe('enough');
+    expect(created).toEqual([]);
+  });
+
+  it.each<[string, (abort: () => void) => object]>([
+    [
+      'authentication',
+      (abort) => ({
+        authenticate: async () => {
+          abort();
+          return true;
+        },
+      }),
+    ],
+    ['its body', () => ({})],
+  ])(
+    'an aborted request rejects, creates nothing and cancels its body during %s',
+    async (...row) => {
+      const [during, optionsOf] = row;
+      const controller = new AbortController();
+      const { repository, created } = recordPlants();
+      const cancelled = Promise.withResolvers<void>();
+      const body = new ReadableStream({
+        start: (stream) => stream.enqueue(Buffer.from(plant(7))),
+        cancel: () => cancelled.resolve(),
+      });
+      const abort = () => controller.abort('enough');
+      const handler = handlerWith({ repository, maxInFlight: 1, ...optionsOf(abort) });
+      const creating = handler(streaming(body, { signal: controller.signal }));
+      if (during === 'its body') setImmediate(abort);
+      await expect(creating).rejects.toBe('enough');
+      await cancelled.promise;
+      expect(created).toEqual([]);
+      if (during === 'its body') expect((await handler(url, good)).status).toBe(200);
+    },
+  );
+
+  it('an aborted request rejects at once during a create', async () => {
+    const controller = new AbortController();
+    const create = () => {
+      controller.abort('enough');
+      return never();
+    };
+    // No timeout ends the create.
+    const handler = handlerWith({ repository: { create }, handlerTimeoutMs: 86_400_000 });
+    const creating = handler(url, { ...good, signal: controller.signal });
+    await expect(creating).rejects.toBe('enough');
+  });
+});
+
+describe('a request that is no Request', () => {
+  const request = () => {
+    const body = new Blob([plant(7)]).stream() as object | null;
+    return { url, method: 'POST', headers: new Headers(headers), bodyUsed: false, body };
+  };
+
+  it.each<[string, status: number, Partial<FetchRequest>]>([
+    ['without a signal', 200, {}],
+    ['whose signal is null', 200, { signal: null }],
+    ['whose body never arrives', 408, { body: silentBody() }],
+    ['whose body is null', 400, { body: null }],
+    ['whose body was read and is null', 500, { body: null, bodyUsed: true }],
+    ['whose body is an object', 500, { body: {} }],
+    ['whose body is undefined', 500, { body: undefined as unknown as null }],
+  ])('a request that is no Request, %s, gets %s', async (_, status, more) => {
+    const handler = handlerWith({ requestTimeoutMs: 20 });
+    expect((await handler({ ...request(), ...more })).status).toBe(status);
+  });
+
+  it('a request whose signal cannot be read is refused for its URL', async () => {
+    const odd = {
+      url: 'http://u@plants.test/plants',
+      get signal(): AbortSignal {
+        throw new TypeError('the URL includes credentials');
+      },
+    };
+    const { url: _, ...rest } = request();
+    expect((await handlerWith()(Object.assign(odd, rest))).status).toBe(400);
+  });
+});
+
+describe('values of another realm', () => {
+  const inRealm = (code: string): unknown => runInContext(code, createContext({}));
+
+  it('chunks of another realm are bytes', async () => {
+    const toBytes = inRealm('(list) => Uint8Array.from(list)') as (list: number[]) => Uint8Array;
+    const chunks = [toBytes([...Buffer.from(plant(7))])].values();
+    const body = { getReader: () => ({ read: async () => chunks.next(), cancel: async () => {} }) };
+    const more = { url, method: 'POST', headers: new Headers(headers), bodyUsed: false, body };
+    expect((await handlerWith()(more)).status).toBe(200);
+  });
+
+  it('promises of another realm are awaited, of authenticate and of a logger', async () => {
+    const authenticate = inRealm('async () => ({ tokenName: "ci" })') as () => Promise<boolean>;
+    const { handler, logged } = loggingHandler({ authenticate });
+    await handler(url, good);
+    expect(logged).toMatchObject([{ tokenName: 'ci' }]);
+    // An unhandled rejection fails the run.
+    const fail = inRealm('async () => { throw new Error("no") }') as () => void;
+    const logger = { info: fail, warn: fail, error: fail };
+    expect((await handlerWith({ logger })(url, good)).status).toBe(200);
+  });
+
+  it('an error of another realm is logged with its message and its causes', async () => {
+    const create = inRealm(
+      '() => { throw new AggregateError([new TypeError("a bug")], "many") }',
+    ) as PlantRepository['create'];
+    const { handler, logged } = loggingHandler({ repository: { create } });
+    expect((await handler(url, good)).status).toBe(500);
+    const cause = expect.stringMatching(/AggregateError: many\n[^]*caused by: TypeError: a bug\n/);
+    expect(logged).toMatchObject([{ cause: cause as unknown }]);
   });
 });

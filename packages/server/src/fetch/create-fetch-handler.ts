@@ -10,7 +10,7 @@ import {
   tooManyInFlight,
 } from '../http/responses.ts';
 import { createService } from '../http/service.ts';
-import { type FetchRequest, type FetchSignal, headOfRequest, signalOf } from './fetch-request.ts';
+import { type FetchRequest, headOfRequest, signalOf } from './fetch-request.ts';
 import { createInFlight } from './in-flight.ts';
 import { readBody } from './read-body.ts';
 
@@ -52,7 +52,7 @@ export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
   const source = { logger: loggerOf(settings.logger), clientAddressOf: () => undefined };
   const service = createService(settings);
   const { maxInFlight, requestTimeoutMs, handlerTimeoutMs } = settings;
-  const inFlight = createInFlight(maxInFlight, requestTimeoutMs + handlerTimeoutMs);
+  const enter = createInFlight(maxInFlight, requestTimeoutMs + handlerTimeoutMs);
 
   return async (input: FetchRequest | string | URL, init?: RequestInit) => {
     const request = typeof input !== 'string' && 'url' in input ? input : new Request(input, init);
@@ -61,7 +61,11 @@ export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
     if (signal?.aborted === true) throw signal.reason as Error;
     const head = headOfRequest(request);
     const record = new RequestRecord(source, head);
-    const response = await unlessAborted(signal, () => respond(request, head, record));
+    const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
+    const onAbort = () => resolve(undefined);
+    signal?.addEventListener('abort', onAbort);
+    const response = await Promise.race([respond(request, head, record, aborted), aborted]);
+    signal?.removeEventListener('abort', onAbort);
     if (response !== undefined) record.respond(response);
     record.end(response !== undefined);
     if (response === undefined) throw signal?.reason as Error;
@@ -73,18 +77,19 @@ export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
     request: FetchRequest,
     head: RequestHead,
     record: RequestRecord,
+    aborted: Promise<undefined>,
   ): Promise<ResponseData> {
     try {
       const admission = await service.admit(head);
       record.tokenName = admission.tokenName;
       if (admission.response !== undefined) return admission.response;
-      const entry = inFlight.enter();
-      if (entry === undefined) return errorResponse('unavailable', { cause: tooManyInFlight });
+      const leave = enter();
+      if (leave === undefined) return tooManyInFlight;
       try {
-        const body = await readBody(request, settings);
+        const body = await readBody(request, settings, aborted);
         return body.isOk() ? await service.respond(head, body.value) : body.error;
       } finally {
-        inFlight.leave(entry);
+        leave();
       }
     } catch (cause) {
       return errorResponse('internal', { cause });
@@ -108,21 +113,6 @@ export type FetchHandler = {
   (request: FetchRequest): Promise<Response>;
   (url: string | URL, init?: RequestInit): Promise<Response>;
 };
-
-/** Settles as the result of a function, or resolves with `undefined` once a signal aborts. */
-async function unlessAborted<T>(
-  signal: FetchSignal | undefined,
-  call: () => Promise<T>,
-): Promise<T | undefined> {
-  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
-  const onAbort = () => resolve(undefined);
-  signal?.addEventListener('abort', onAbort);
-  try {
-    return await Promise.race([call(), aborted]);
-  } finally {
-    signal?.removeEventListener('abort', onAbort);
-  }
-}
 
 function responseOf(
   method: string,

@@ -3,26 +3,19 @@ import { authorityOf, readHead, type RequestHead } from '../http/request-head.ts
 /** What the handler reads of a `Request`, so that those of adapters are accepted, too. */
 export type FetchRequest = Pick<Request, 'method' | 'url' | 'bodyUsed'> & {
   /** The header fields. */
-  readonly headers: {
-    /** Calls back for each field. */
-    forEach(callback: (value: string, name: string) => void): void;
-  };
-  /**
-   * Bytes, or a web stream, a stream of Node or another async iterable of them; `null` for none.
-   */
+  readonly headers: Pick<Headers, 'forEach'>;
+  /** A web stream of bytes; `null` for none. */
   readonly body: object | null;
   /** Aborts the request. Default: it is never aborted. */
   readonly signal?: FetchSignal | null;
 };
 
 /** What the handler uses of an `AbortSignal`. */
-export type FetchSignal = Pick<AbortSignal, 'aborted'> &
-  Partial<Pick<AbortSignal, 'reason'>> & {
-    readonly [name in 'addEventListener' | 'removeEventListener']: (
-      type: 'abort',
-      listener: () => void,
-    ) => void;
-  };
+export type FetchSignal = Pick<
+  AbortSignal,
+  'aborted' | 'addEventListener' | 'removeEventListener'
+> &
+  Partial<Pick<AbortSignal, 'reason'>>;
 
 /**
  * Reads a head without parsing the URL. Bun, Deno and workerd put a malformed Host field into the

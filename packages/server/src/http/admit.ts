@@ -31,23 +31,14 @@ export function createAdmit(
     if (token === undefined) return { response: errorResponse('unauthenticated') };
     try {
       const decision: unknown = authenticate(token, operation.request);
-      return isThenable(decision) ? admitLater(head, decision, token) : admitToken(head, decision);
+      if (!isThenable(decision)) return admitToken(head, decision);
+      return Promise.resolve(decision)
+        .then((later) => admitToken(head, later))
+        .catch((thrown: unknown) => authenticateThrew(thrown, token));
     } catch (thrown) {
       return authenticateThrew(thrown, token);
     }
   };
-
-  async function admitLater(
-    head: RequestHead,
-    decision: PromiseLike<unknown>,
-    token: string,
-  ): Promise<Admission> {
-    try {
-      return admitToken(head, await decision);
-    } catch (thrown) {
-      return authenticateThrew(thrown, token);
-    }
-  }
 
   function admitToken(head: RequestHead, decision: unknown): Admission {
     const tokenName = tokenNameIn(decision);

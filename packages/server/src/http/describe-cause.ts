@@ -14,39 +14,31 @@ import { isObject } from './values.ts';
  * ```
  */
 export function describeCause(cause: unknown): string {
-  return describeSafely(cause, (error) => error.stack ?? nameAndMessage(error));
+  try {
+    return redact(describe(cause, 0));
+  } catch {
+    return 'a cause that cannot be read';
+  }
 }
 
-/** Returns an error of `authenticate` as text for a log: names, codes and messages, no token. */
+/** Returns an error of `authenticate` as text for a log, without the token. */
 export function describeAuthenticateError(thrown: unknown, token: string): string {
   // In any case, and with any of its characters percent-encoded, as in a form.
   const pattern = token.replaceAll(/./g, (one) => {
     const hex = one.charCodeAt(0).toString(16);
     return `(?:\\x${hex}|%${hex})`;
   });
-  return describeSafely(thrown, nameAndMessage).replaceAll(new RegExp(pattern, 'gi'), '…');
+  return describeCause(thrown).replaceAll(new RegExp(pattern, 'gi'), '…');
 }
 
-type Show = (error: Error) => string;
-
-const nameAndMessage: Show = ({ name, message }) => `${name}: ${message}`;
-
-function describeSafely(cause: unknown, show: Show): string {
-  try {
-    return redact(describe(cause, show, 0));
-  } catch {
-    return 'a cause that cannot be read';
-  }
-}
-
-function describe(cause: unknown, show: Show, depth: number): string {
+function describe(cause: unknown, depth: number): string {
   // An error of another realm is no instance of Error.
   if (isObject(cause) && 'message' in cause && 'stack' in cause) {
-    return describeError(cause as Error, show, depth);
+    return describeError(cause as Error, depth);
   }
   if (isObject(cause) && 'reason' in cause) {
     const { reason, cause: inner }: { reason: unknown; cause?: unknown } = cause;
-    const why = inner === undefined ? '' : `\ncaused by: ${describe(inner, show, depth + 1)}`;
+    const why = inner === undefined ? '' : `\ncaused by: ${describe(inner, depth + 1)}`;
     return `${String(reason)}${why}`;
   }
   return typeof cause === 'string' ? cause : `something that is not an error (${typeof cause})`;
@@ -55,13 +47,14 @@ function describe(cause: unknown, show: Show, depth: number): string {
 /** Maximum number of nested causes that are described, because a chain may be circular. */
 const maxDepth = 5;
 
-function describeError(error: Error, show: Show, depth: number): string {
+function describeError(error: Error, depth: number): string {
+  const shown = error.stack ?? `${error.name}: ${error.message}`;
   const code = 'code' in error ? ` [${String(error.code)}]` : '';
   const several: unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
   const causes = [...several, error.cause]
     .filter((one) => one !== undefined && depth < maxDepth)
-    .map((one) => `\ncaused by: ${describe(one, show, depth + 1)}`);
-  return `${show(error)}${code}${causes.join('')}`;
+    .map((one) => `\ncaused by: ${describe(one, depth + 1)}`);
+  return `${shown}${code}${causes.join('')}`;
 }
 
 function redact(text: string): string {

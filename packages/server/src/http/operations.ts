@@ -38,10 +38,9 @@ export function createOperations(
       return errorResponse('path-unknown', { message });
     }
     const methods = [...found.keys()].join(', ');
-    if (cors === undefined)
-      return errorResponse('method-not-allowed', { headers: ['Allow', methods] });
-    if (method === 'OPTIONS') return cors.optionsResponse(origin, methods);
-    return errorResponse('method-not-allowed', { headers: ['Allow', `OPTIONS, ${methods}`] });
+    if (method === 'OPTIONS' && cors !== undefined) return cors.optionsResponse(origin, methods);
+    const allowed = cors === undefined ? methods : `OPTIONS, ${methods}`;
+    return errorResponse('method-not-allowed', { headers: ['Allow', allowed] });
   }
 
   function create(body: Uint8Array): PromiseLike<ResponseData> {

@@ -1,19 +1,13 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFile } from 'node:child_process';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
+import type { PlantRepository } from '@plantstore/core';
 import { sendRaw } from '@plantstore/test-support/raw-http';
+import { recordLog, until } from '@plantstore/test-support/record-log';
 import { errAsync, ResultAsync } from 'neverthrow';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { head, listen, post } from '../../test/listen.ts';
+import { describe, expect, it } from 'vitest';
+import { goodFields, head, listen, open, post } from '../../test/listen.ts';
 import { recordEvents, steps } from '../../test/record-events.ts';
-import { recordLog } from '@plantstore/test-support/record-log';
-import { createRequestListener } from '../node/create-request-listener.ts';
 
 const aNumber = expect.any(Number) as unknown;
 
@@ -22,12 +16,8 @@ describe('events of a request', () => {
     const events = recordEvents();
     const { port } = await listen();
     const { headers } = await sendRaw(port, post(7));
-    const request = {
-      requestId: headers['x-request-id'],
-      method: 'POST',
-      path: '/plants',
-      client: '127.0.0.1',
-    };
+    const path = { method: 'POST', path: '/plants', client: '127.0.0.1' };
+    const request = { requestId: headers['x-request-id'], ...path };
     expect(events).toEqual([
       ['start', { request }],
       ['end', { request, status: 200, bytes: 19, durationMs: aNumber, isWritten: true }],
@@ -42,10 +32,8 @@ describe('events of a request', () => {
     const [one, other] = new Set(events.map(([, { request }]) => request));
     expect([one, other]).toEqual([one, one]);
     for (const request of [one, other]) {
-      expect(steps(events.filter(([, event]) => event.request === request))).toEqual([
-        'start',
-        'end',
-      ]);
+      const own = events.filter(([, event]) => event.request === request);
+      expect(steps(own)).toEqual(['start', 'end']);
     }
   });
 
@@ -54,75 +42,68 @@ describe('events of a request', () => {
     [503, 3503, 'full', () => errAsync({ kind: 'store-unavailable', reason: 'full' })],
   ])(
     'the events of a request include an error with its cause for a %i',
-    async (status, error, cause, create) => {
+    async (status, error, reason, create) => {
       const events = recordEvents();
       const { port } = await listen({ repository: { create } });
       await sendRaw(port, post(7));
       expect(steps(events)).toEqual(['start', 'error', 'end']);
-      expect(events[1]?.[1]).toMatchObject({
-        status,
-        error,
-        cause: expect.stringMatching(cause) as unknown,
-      });
+      const cause = expect.stringMatching(reason) as unknown;
+      expect(events[1]?.[1]).toMatchObject({ status, error, cause });
       expect(events[2]?.[1]).toMatchObject({ status, error, isWritten: true });
     },
   );
 
-  it('the events of a request include no error for a client error', async () => {
+  it('the events of a request include no error for a client error, and have the request id of its log line', async () => {
     const events = recordEvents();
-    const { port } = await listen();
+    const { logged, logger } = recordLog();
+    const { port } = await listen({ logger });
     await sendRaw(port, 'BREW /plants HTTP/1.1\r\nHost: a\r\n\r\n');
     await sendRaw(port, head(['Host: a'], 'CONNECT a:1 HTTP/1.1'));
     await sendRaw(port, head(['Host: a']));
     expect(steps(events)).toEqual(['start', 'end', 'start', 'end', 'start', 'end']);
+    const [one, two, three] = logged.map(({ requestId }) => requestId);
     expect(events.filter(([step]) => step === 'end').map(([, event]) => event)).toMatchObject([
-      { request: { requestId: expect.any(String) as unknown }, status: 400, error: 1000 },
-      { request: { method: 'CONNECT' }, status: 404, error: 2404 },
-      { request: { method: 'POST' }, status: 401, error: 2401 },
+      { request: { requestId: one }, status: 400, error: 1000 },
+      { request: { requestId: two, method: 'CONNECT' }, status: 404, error: 2404 },
+      { request: { requestId: three, method: 'POST' }, status: 401, error: 2401 },
     ]);
   });
 
-  it('the events of a request are published in the asynchronous context of the listener', async () => {
-    const context = new AsyncLocalStorage<string>();
-    const listener = createRequestListener({
-      repository: createMemoryRepository(),
-      authenticate: () => true,
-    });
-    const server = createServer((request, response) => {
-      context.run('span', () => listener(request, response));
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const contexts: unknown[] = [];
-    const note = () => void contexts.push(context.getStore());
-    subscribe('plantstore:request:start', note);
-    onTestFinished(() => void unsubscribe('plantstore:request:start', note));
-    await sendRaw((server.address() as AddressInfo).port, post(7));
-    expect(contexts).toEqual(['span']);
-  });
-
-  it('the events of a request contain neither the token nor the body', async () => {
+  it('the events and the log line of a request contain neither the token nor the body nor the query, also if authenticate and the logger throw', async () => {
     const events = recordEvents();
-    const { port } = await listen({
-      authenticate: (token) => {
-        throw new Error(`who is ${token}?`);
-      },
-    });
-    await sendRaw(port, post(7));
-    expect(steps(events)).toEqual(['start', 'error', 'end']);
-    expect(JSON.stringify(events)).not.toMatch(/good|Monstera/);
-  });
-
-  it('the events of a request are published if the logger throws', async () => {
-    const events = recordEvents();
-    const fail = () => {
+    const lines: unknown[] = [];
+    const fail = (...line: readonly unknown[]) => {
+      lines.push(line);
       throw new Error('the collector is unavailable');
     };
-    const { port } = await listen({ logger: { info: fail, warn: fail, error: fail } });
-    await sendRaw(port, post(7));
-    expect(steps(events)).toEqual(['start', 'end']);
+    const { port } = await listen({
+      authenticate: (token) => {
+        throw new Error(`the token service failed for ${token}`);
+      },
+      logger: { info: fail, warn: fail, error: fail },
+    });
+    const { status, body } = await sendRaw(port, post(7).replace('/plants', '/plants?s3cr3t'));
+    expect([status, body]).toEqual([500, expect.not.stringContaining('token')]);
+    expect(steps(events)).toEqual(['start', 'error', 'end']);
+    expect(JSON.stringify(lines)).toContain('the token service failed for …');
+    expect(JSON.stringify([events, lines])).not.toMatch(/good|Monstera|s3cr3t/);
   });
+});
+
+it('the events of each request of a client that does not read its responses have an end', async () => {
+  const events = recordEvents();
+  const { socket, peer } = await open({ maxBodyBytes: 9_000_000 });
+  const large = `{"id":1,"name":"${'x'.repeat(8_000_000)}"}`;
+  socket.pause();
+  socket.write(head([...goodFields, `Content-Length: ${large.length}`]) + large);
+  socket.write(post(2) + post(3));
+  // The response does not fit into the buffers of the kernel.
+  await until(() => events.length === 3 && peer.writableLength > 0);
+  socket.resetAndDestroy();
+  await until(() => events.length === 6);
+  expect(steps(events)).toEqual(['start', 'start', 'start', 'end', 'end', 'end']);
+  for (const [, event] of events.slice(3))
+    expect(event).toMatchObject({ status: 200, isWritten: false });
 });
 
 const programOf = (step: string) => `
@@ -149,22 +130,7 @@ it.each(['start', 'end'])(
     const cwd = fileURLToPath(new URL('..', import.meta.url));
     const run = promisify(execFile);
     const { stdout } = await run(process.execPath, [...flags, programOf(step)], { cwd });
-    expect(stdout.trim().split('\n').toSorted()).toEqual([
-      '200',
-      '200',
-      'a bug of the subscriber',
-      'a bug of the subscriber',
-    ]);
+    const bug = 'a bug of the subscriber';
+    expect(stdout.trim().split('\n').toSorted()).toEqual(['200', '200', bug, bug]);
   },
 );
-
-it('a log line and its events have the same request id', async () => {
-  const events = recordEvents();
-  const { logged, logger } = recordLog();
-  const { port } = await listen({ logger });
-  await sendRaw(port, 'hello\r\n\r\n');
-  expect(events.map(([, { request }]) => request.requestId)).toEqual([
-    logged[0]?.['requestId'],
-    logged[0]?.['requestId'],
-  ]);
-});

@@ -134,14 +134,17 @@ export function createCors(
       const allow = ['Allow', `OPTIONS, ${methods}`];
       const headers = [...allow, 'Access-Control-Allow-Methods', methods, ...preflightHeaders];
       if (listed.has(origin)) return { status: 204, headers, body: '' };
-      const cause = `the origin ${JSON.stringify(shorten(origin ?? ''))} is not allowed`;
       const refused = { status: 204, headers: allow, body: '' };
-      return origin === undefined ? refused : { ...refused, cause };
+      if (origin === undefined) return refused;
+      const shown = JSON.stringify(shorten(origin));
+      return { ...refused, cause: `the origin ${shown} is not allowed` };
     },
   };
 }
 
 const vary: HeaderList = ['Vary', 'Origin'];
 
-/** The cause of a response if `maxInFlight` requests are in flight. */
-export const tooManyInFlight = 'as many requests are in flight as may be (maxInFlight)';
+/** The response if `maxInFlight` requests are in flight. */
+export const tooManyInFlight = errorResponse('unavailable', {
+  cause: 'as many requests are in flight as may be (maxInFlight)',
+});

@@ -15,7 +15,6 @@ export function createService(settings: SettingsOf<typeof serviceRules>): Servic
   const admit = createAdmit(operations, authenticate, maxBodyBytes);
 
   return {
-    maxBodyBytes,
     headersFor: cors?.headersFor ?? (() => []),
     admit(head) {
       const admission = admit(head);
@@ -34,7 +33,6 @@ export function createService(settings: SettingsOf<typeof serviceRules>): Servic
 
 /** The semantics of the operations: plain data in and out. */
 export type Service = {
-  readonly maxBodyBytes: number;
   /** Returns the CORS headers of every response to a request with this Origin field. */
   readonly headersFor: (origin: string | undefined) => HeaderList;
   /** Decides from the head alone: read the body, or send this response. */

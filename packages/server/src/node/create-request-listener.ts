@@ -10,7 +10,8 @@ import {
   type SettingsOf,
 } from '../http/options.ts';
 import { createService } from '../http/service.ts';
-import { Connection, type ConnectionRules } from './connection/connection.ts';
+import { Connection } from './connection/connection.ts';
+import type { ConnectionRules } from './connection/turn.ts';
 import { Exchange, type SharedState } from './exchange.ts';
 
 /**
@@ -86,17 +87,16 @@ export function createRequestHandler(
   }
 
   function connectionOf(socket: MaybeSocket): Connection {
-    const address = (socket as { readonly remoteAddress?: string } | null | undefined)
-      ?.remoteAddress;
     // A simulated one is new for each request.
-    if (!(socket instanceof Duplex)) return new Connection(rules, undefined, address);
+    if (!(socket instanceof Duplex)) return new Connection(rules, undefined, socket?.remoteAddress);
     const known = connections.get(socket);
     if (known !== undefined) return known;
-    const connection = new Connection(rules, socket, address);
+    const connection = new Connection(rules, socket, socket.remoteAddress);
     connections.set(socket, connection);
     return connection;
   }
 }
 
 /** Tests and serverless adapters simulate sockets, or have none. */
-type MaybeSocket = Duplex | { readonly remoteAddress?: string } | null | undefined;
+type MaybeSocket = (Duplex & Addressed) | Addressed | null | undefined;
+type Addressed = { readonly remoteAddress?: string | undefined };

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Admission } from '../http/admit.ts';
 import { RequestRecord, type RequestSource } from '../http/request-record.ts';
-import { errorResponse, type ResponseData, tooManyInFlight } from '../http/responses.ts';
+import { type ResponseData, tooManyInFlight } from '../http/responses.ts';
 import type { Service } from '../http/service.ts';
 import { isThenable } from '../http/values.ts';
 import type { BodyResult } from './connection/incoming.ts';
@@ -23,7 +23,7 @@ export class Exchange implements Exchanging {
   readonly #turn: Turn;
   readonly #shared: SharedState;
   readonly #record: RequestRecord;
-  readonly #context = new AsyncResource('PlantstoreRequest', { requireManualDestroy: true });
+  readonly #context = new AsyncResource('PlantstoreRequest');
   #phase: 'waiting' | 'reading' | 'storing' | 'sending' | 'decided' = 'waiting';
   /** How the response has ended; `undefined` until it has. */
   #ended: { readonly isWritten: boolean; readonly otherStatus: number | undefined } | undefined;
@@ -36,11 +36,11 @@ export class Exchange implements Exchanging {
 
   begin(isLater: boolean): void {
     // One that begins as it arrives is in its context already.
-    if (isLater) this.#context.runInAsyncScope(() => this.#admit());
-    else this.#admit();
+    if (isLater) this.#context.runInAsyncScope(() => this.#requestAdmission());
+    else this.#requestAdmission();
   }
 
-  #admit(): void {
+  #requestAdmission(): void {
     if (this.#isDecidedEarly()) return;
     const admission = this.#shared.service.admit(this.#turn.head);
     if (isThenable(admission)) void admission.then((later) => this.#onAdmission(later));
@@ -55,13 +55,11 @@ export class Exchange implements Exchanging {
 
   #onAdmission(admission: Admission): void {
     if (this.#isDecidedEarly()) return;
-    const shared = this.#shared;
     this.#record.tokenName = admission.tokenName;
     if (admission.response !== undefined) this.#decide(admission.response);
-    else if (shared.inFlight >= shared.maxInFlight) {
-      this.#decide(errorResponse('unavailable', { cause: tooManyInFlight }));
-    } else {
-      shared.inFlight += 1;
+    else if (this.#shared.inFlight >= this.#shared.maxInFlight) this.#decide(tooManyInFlight);
+    else {
+      this.#shared.inFlight += 1;
       this.#phase = 'reading';
       this.#turn.read((body) => this.#context.runInAsyncScope(() => this.#run(body)));
     }
@@ -112,7 +110,6 @@ export class Exchange implements Exchanging {
     if (this.#ended === undefined) return;
     const { isWritten, otherStatus } = this.#ended;
     this.#record.end(isWritten, otherStatus);
-    this.#context.emitDestroy();
   }
 }
 

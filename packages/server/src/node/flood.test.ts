@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
-import { requiresOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
+import { createMemoryRepository } from '@plantstore/core';
+import { makeCertificate, requiresOpenssl } from '@plantstore/test-support/certificate';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { sendRaw } from '@plantstore/test-support/raw-http';
 import { runsAll, sample } from '@plantstore/test-support/sample';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createMemoryRepository } from '@plantstore/core';
 import { head, listen, post } from '../../test/listen.ts';
 import { startServer } from './start-server.ts';
 
@@ -33,35 +33,26 @@ const flood = async (socket: Socket, prefix: string, repeated: string): Promise<
 };
 
 const get = head(['Host: a'], 'GET / HTTP/1.1');
-const unauthenticated = `${head(['Host: a', 'Content-Type: application/json', 'Content-Length: 2'])}{}`;
-const rejected = `${head(['Host: a', 'Authorization: Bearer bad', 'Content-Length: 2'])}{}`;
-const chunkedHead = head([
-  'Host: a',
-  'Authorization: Bearer bad',
-  'Content-Type: application/json',
-  'Transfer-Encoding: chunked',
-]);
+const bad = ['Host: a', 'Authorization: Bearer bad', 'Content-Type: application/json'];
+const unauthenticated = `${head(['Host: a', 'Content-Length: 2'])}{}`;
+const rejected = `${head([...bad, 'Content-Length: 2'])}{}`;
+const chunkedHead = head([...bad, 'Transfer-Encoding: chunked']);
 const large = head(['Host: a', `X: ${'x'.repeat(15_000)}`], 'GET / HTTP/1.1');
 
 const floods: [what: string, prefix: string, repeated: string][] = [
   ['requests without a token', '', unauthenticated],
   ['requests with a wrong token', '', rejected],
-  ['requests without a body', '', get],
   ['requests with large heads', '', large],
   ['requests after one that ends the connection', head(['Host: a', 'Connection: close']), get],
   ['requests after one with an invalid Host', head(['Host: /']), get],
   ['requests after CONNECT', head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1'), get],
-  ['requests after bytes that are not HTTP', '\0\r\n\r\n', get],
   ['endless header fields', 'GET / HTTP/1.1\r\n', 'a:b\r\n'],
-  ['empty lines', '', '\r\n'],
   ['a body in chunks of one byte', chunkedHead, '1\r\n{\r\n'],
   ['bodies in chunks of one byte', '', `${chunkedHead}${'1\r\n{\r\n'.repeat(9_000)}0\r\n\r\n`],
 ];
 
 /** Floods that Node buffers until their token is checked. */
 const unchecked = floods.filter(([what]) => /wrong token|of one byte/.test(what));
-
-const never = new Promise<never>(() => {});
 
 describe('unauthenticated clients that flood a server and read nothing', () => {
   const expectBounded = async (
@@ -86,7 +77,7 @@ describe('unauthenticated clients that flood a server and read nothing', () => {
   it.each(sample(unchecked, 4))(
     'unauthenticated clients that flood a server and read nothing take a bounded amount of memory while their token is checked: %s',
     async (...flooding) => {
-      const { port } = await listen({ authenticate: async () => never });
+      const { port } = await listen({ authenticate: async () => new Promise(() => {}) });
       await expectBounded(() => connect(port, '127.0.0.1'), flooding);
     },
   );
@@ -96,38 +87,27 @@ describe('unauthenticated clients that flood a server and read nothing', () => {
     requiresOpenssl,
     async () => {
       const { port } = await listen({ tls: await makeCertificate() });
-      const [flooding] = floods;
-      if (flooding === undefined) throw new Error('the list of floods is empty');
-      await expectBounded(
-        () => connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false }),
-        flooding,
-      );
+      const options = { port, host: '127.0.0.1', rejectUnauthorized: false };
+      await expectBounded(() => connectSecurely(options), ['requests', '', unauthenticated]);
     },
   );
 
-  it.each(sample(unchecked, 4))(
-    'unauthenticated clients that flood a server and read nothing do not delay close() beyond its deadline: %s',
-    async (_, prefix, repeated) => {
-      const started = await startServer({
-        repository: createMemoryRepository(),
-        authenticate: () => false,
-        port: 0,
-      });
-      if (started.isErr()) throw new Error(started.error.message);
-      const server = started.value;
-      const { port, hostname } = new URL(server.url);
-      const flooding = Array.from({ length: clientCount }, async () => {
-        const socket = connect(Number(port), hostname);
-        await once(socket, 'connect');
-        return flood(socket, prefix, repeated);
-      });
-      for (let turns = 0; turns < 50; turns += 1) await nextTurn();
-      await server.close(100);
-      const sockets = await Promise.all(flooding);
-      for (const socket of sockets) {
-        socket.resume();
-        if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
-      }
-    },
-  );
+  it('unauthenticated clients that flood a server and read nothing do not delay close() beyond its deadline', async () => {
+    const started = await startServer({
+      repository: createMemoryRepository(),
+      authenticate: () => false,
+      port: 0,
+    });
+    if (started.isErr()) throw new Error(started.error.message);
+    const port = Number(new URL(started.value.url).port);
+    const flooding = Array.from({ length: clientCount }, async () =>
+      flood(connect(port, '127.0.0.1'), '', rejected),
+    );
+    for (let turns = 0; turns < 50; turns += 1) await nextTurn();
+    await started.value.close(100);
+    for (const socket of await Promise.all(flooding)) {
+      socket.resume();
+      if (!socket.closed) await once(socket, 'close');
+    }
+  });
 });

@@ -1,14 +1,26 @@
-import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
-import { connectRaw, parseResponses, type RawResponse } from '@plantstore/test-support/raw-http';
-import { describe, expect, it } from 'vitest';
-import { otherPaths, refusedFraming, servedFraming } from '../../test/framing-cases.ts';
-import { listen, post } from '../../test/listen.ts';
+import { parseResponses, type RawResponse } from '@plantstore/test-support/raw-http';
+import { expect, it } from 'vitest';
+import { closing, kept, served } from '../../test/cases.ts';
+import {
+  connectTo,
+  errorOf,
+  head,
+  listen,
+  open,
+  post,
+  recordPlants,
+  responses,
+} from '../../test/listen.ts';
 
 /** Further headers of an error. */
 const furtherHeaders: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
   'method-not-allowed': { allow: 'POST' },
   unauthenticated: { 'www-authenticate': 'Bearer realm="plantstore"' },
+  'token-rejected': { 'www-authenticate': 'Bearer realm="plantstore", error="invalid_token"' },
 };
 
 const expectRow = (name: ErrorName, response: RawResponse | undefined) => {
@@ -30,53 +42,58 @@ const expectRow = (name: ErrorName, response: RawResponse | undefined) => {
 
 /** Sends bytes followed by a valid request for plant 99, and half-closes the connection. */
 const exchange = async (bytes: string) => {
-  const inner = createMemoryRepository();
-  const stored: bigint[] = [];
-  const repository: PlantRepository = {
-    create: (newPlant) => {
-      stored.push(newPlant.id);
-      return inner.create(newPlant);
-    },
-  };
-  const { port } = await listen({ repository });
-  const { socket, ended } = await connectRaw(port);
+  const { repository, created } = recordPlants();
+  const { socket, ended } = await open({ repository });
   socket.end(Buffer.from(bytes + post(99), 'latin1'));
-  const responses = parseResponses(await ended);
-  socket.destroy();
-  return { responses, stored };
+  return { received: parseResponses(await ended), created };
 };
 
-describe('invalid framing', () => {
-  it.each(refusedFraming)(
-    'invalid framing gets one response, %s, and the connection is closed: %s',
-    async (name, _, bytes) => {
-      const { responses, stored } = await exchange(bytes);
-      expectRow(name, responses[0]);
-      expect(responses[0]?.headers['connection']).toBe('close');
-      expect(responses).toHaveLength(1);
-      expect(stored).toEqual([]);
-    },
-  );
+it.each(closing)(
+  'a refused request gets one response, %s, and its connection is closed: %s',
+  async (name, _, bytes) => {
+    const { received, created } = await exchange(bytes);
+    expectRow(name, received[0]);
+    expect(received).toMatchObject([{ headers: { connection: 'close' } }]);
+    expect(created).toEqual([]);
+  },
+);
+
+it.each(kept)(
+  'a refused request gets one response, %s, and its connection is kept: %s',
+  async (name, _, bytes) => {
+    const { received, created } = await exchange(bytes);
+    expectRow(name, received[0]);
+    expect(received[1]?.status).toBe(200);
+    expect(created).toEqual([99n]);
+  },
+);
+
+it.each(served)('a valid but unusual request is served: %s', async (_, bytes) => {
+  const { received, created } = await exchange(bytes);
+  const first = received.find(({ status }) => status !== 100);
+  expect(first).toMatchObject({ status: 200, body: '{"name":"Monstera"}' });
+  // After a response with Connection: close, no further request is served.
+  const more = first?.headers['connection'] === 'close' ? [] : [99n];
+  expect(created).toEqual([7n, ...more]);
 });
 
-describe('request target with another path', () => {
-  it.each(otherPaths)(
-    'a request target with another path gets 404, and the connection is kept: %s',
-    async (_, bytes) => {
-      const { responses, stored } = await exchange(bytes);
-      expectRow('path-unknown', responses[0]);
-      expect(responses[1]?.status).toBe(200);
-      expect(stored).toEqual([99n]);
-    },
-  );
-});
-
-describe('valid but unusual framing', () => {
-  it.each(servedFraming)('valid but unusual framing is served: %s', async (_, bytes) => {
-    const { responses, stored } = await exchange(bytes);
-    expect(responses[0]).toMatchObject({ status: 200, body: '{"name":"Monstera"}' });
-    // After a response with Connection: close, no further request is served.
-    const more = responses[0]?.headers['connection'] === 'close' ? [] : [99n];
-    expect(stored).toEqual([7n, ...more]);
-  });
+it.each([
+  ['', head(['Host: a'], 'POSTS /plants HTTP/1.1'), 1000],
+  [post(7), head(['Host: a'], 'PRI /plants HTTP/1.1'), 1000],
+  [post(7), 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 1000],
+  [post(7), head(['Host: a'], 'DESCRIBE /plants RTSP/1.0'), 2501],
+])('a request in two packets, split at any byte, has one response: %j%j', async (...row) => {
+  const [before, bytes, error] = row;
+  const { server, port } = await listen();
+  for (let split = Math.max(1, before.length - 2); split < before.length + bytes.length; split++) {
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const { socket, until, ended } = await connectTo(port);
+    const [peer] = await accepted;
+    socket.setNoDelay().write((before + bytes).slice(0, split));
+    if (before !== '' && split >= before.length) await until(responses(1));
+    while (peer.bytesRead < split && !peer.destroyed) await nextTurn();
+    socket.end((before + bytes).slice(split));
+    const errors = parseResponses(await ended).map(({ body }) => errorOf(body));
+    expect([split, errors]).toEqual([split, before === '' ? [error] : [undefined, error]]);
+  }
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { networkInterfaces } from 'node:os';
+import { getSystemErrorMessage } from 'node:util';
 import { err, ok, type Result } from 'neverthrow';
 import { optionRules, type OptionsOf } from '../http/options.ts';
 
@@ -12,10 +12,9 @@ export async function listenOn(server: Server, options: ListenOptions): Promise<
     reusePort = optionRules.reusePort.default,
     fd,
   } = options;
-  const target = { host, port, reusePort, fd };
   try {
     // Without a host, Node.js listens on `::`, or on `0.0.0.0` if that fails.
-    server.listen({ ...target, host: host === '::' ? undefined : host });
+    server.listen({ host: host === '::' ? undefined : host, port, reusePort, fd });
     await once(server, 'listening');
     const address = server.address();
     if (address !== null && typeof address === 'object') {
@@ -26,7 +25,8 @@ export async function listenOn(server: Server, options: ListenOptions): Promise<
     server.close();
     throw new Error('the socket has no IP address');
   } catch (cause) {
-    return err({ kind: 'cannot-listen', message: cannotListen(target, cause), cause });
+    const message = cannotListen(`${inUrl(host)}:${port}`, fd, cause);
+    return err({ kind: 'cannot-listen', message, cause });
   }
 }
 
@@ -49,36 +49,18 @@ export type CannotListen = {
   readonly cause: unknown;
 };
 
-type ListenTarget = Required<Omit<ListenOptions, 'fd'>> & { readonly fd?: number | undefined };
-
 /** Returns a message that states why the server cannot listen, and what to do. */
-function cannotListen({ host, port, fd }: ListenTarget, thrown: unknown): string {
+function cannotListen(address: string, fd: number | undefined, thrown: unknown): string {
   if (fd !== undefined) return `file descriptor ${fd} is not a listening TCP socket`;
-  const { code = '', message } = thrown as NodeJS.ErrnoException;
-  return `${inUrl(host)}:${port} ${listenFaults.get(code) ?? `cannot be listened on: ${message}`}`;
+  const { errno, message } = thrown as NodeJS.ErrnoException;
+  const reason = errno === undefined ? message : getSystemErrorMessage(errno);
+  return `${address}: ${reason}; choose another host or port`;
 }
 
-const listenFaults = new Map([
-  ['EADDRINUSE', 'is taken by another process; choose another port'],
-  ['EACCES', 'needs more permissions than this user has; choose a port from 1024'],
-  ['EADDRNOTAVAIL', 'is not an address of this machine; choose another host'],
-  ['ENOTFOUND', 'has an unknown host name; choose another host'],
-]);
-
-/** Replaces an unspecified address with a loopback address that the machine has, for URLs. */
+/** Replaces an unspecified address, for URLs: a socket on `::` accepts IPv4, too. */
 function reachable(address: string): string {
-  if (address !== '0.0.0.0' && address !== '::') return address;
-  return address === '::' && hasLoopback6() ? '::1' : '127.0.0.1';
-}
-
-function hasLoopback6(): boolean {
-  try {
-    const all = Object.values(networkInterfaces()).flat();
-    return all.some((one) => one?.address === '::1');
-  } catch {
-    // A filter of system calls forbids to list them. A socket on `::` accepts IPv4, too.
-    return false;
-  }
+  if (address === '0.0.0.0') return '127.0.0.1';
+  return address === '::' ? 'localhost' : address;
 }
 
 function inUrl(host: string): string {

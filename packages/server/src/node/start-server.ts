@@ -5,7 +5,7 @@ import { pathOfPlants } from '../http/operations.ts';
 import { isTlsServer } from './builtin-http.ts';
 import { createServerParts, type HttpServerOptions } from './create-http-server.ts';
 import { type CannotListen, listenOn, type ListenOptions } from './listen-on.ts';
-import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
+import { secureOptionsOf, type TlsFault, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
 /**
  * Starts an HTTP server for plants, or an HTTPS server if there is `tls`.
@@ -56,19 +56,6 @@ export async function startServer(options: StartServerOptions): Promise<StartedS
  */
 export type StartServerOptions = HttpServerOptions & ListenOptions;
 
-/** The result of a renewal of the certificate. */
-export type RenewedTls =
-  | {
-      /** New connections use the new certificate. */
-      readonly kind: 'renewed';
-    }
-  | {
-      /** New connections use the old certificate. */
-      readonly kind: 'not-renewed';
-      /** The reason, for the operator. */
-      readonly message: string;
-    };
-
 /** What a server is doing at the moment, for metrics. */
 export type ServerUsage = {
   /** Requests in flight: admitted, and without a result. At most `maxInFlight`. */
@@ -87,8 +74,13 @@ export type RunningServer = {
   readonly host: string;
   /** Returns how many requests are in flight and how many connections are open. */
   readonly usage: () => ServerUsage;
-  /** Replaces the certificate and its key for new connections. Open connections are kept. */
-  readonly renewTls: (tls: TlsOptions) => RenewedTls;
+  /**
+   * Replaces the certificate and its key for new connections, unless they are invalid. Open
+   * connections are kept.
+   *
+   * @throws TypeError if the server was started without `tls`
+   */
+  readonly renewTls: (tls: TlsOptions) => Result<void, TlsFault>;
   /**
    * Closes gracefully: stops accepting connections, and completes the requests in flight with
    * `Connection: close`. Cuts those that are not complete at the deadline (`usage().cut`).
@@ -102,11 +94,8 @@ export type RunningServer = {
 /** A running server, or why it cannot listen. @inline */
 export type StartedServer = Result<RunningServer, CannotListen>;
 
-function renewTls(server: Server, tls: TlsOptions): RenewedTls {
-  const kind = 'not-renewed';
-  if (!isTlsServer(server)) return { kind, message: 'the server was started without tls' };
+function renewTls(server: Server, tls: TlsOptions): Result<void, TlsFault> {
+  if (!isTlsServer(server)) throw new TypeError('the server was started without tls');
   const fault = tlsFaultOf(tls);
-  if (fault !== undefined) return { kind, message: `tls.${fault.part} ${fault.why}` };
-  server.setSecureContext(secureOptionsOf(tls));
-  return { kind: 'renewed' };
+  return fault === undefined ? ok(server.setSecureContext(secureOptionsOf(tls))) : err(fault);
 }

@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
 
 /**
@@ -13,17 +13,19 @@ import type { SecureContextOptions } from 'node:tls';
  * ```
  */
 export function tlsFaultOf(tls: TlsOptions): TlsFault | undefined {
-  const { cert } = tls;
-  const certificate = attempt(() => new X509Certificate(cert));
-  if (certificate === undefined || !hasPem(cert, 'CERTIFICATE')) {
-    return { part: 'cert', why: 'has no certificate in PEM that can be read' };
-  }
-  const key = attempt(() => createPrivateKey(tls.key));
-  if (key === undefined) return keyFault(tls);
-  if (attempt(() => certificate.checkPrivateKey(key)) !== true) {
-    return { part: 'key', why: 'is not the key of the certificate' };
-  }
-  return contextFault(tls);
+  // Not imported, because a start without TLS would take longer.
+  const { createSecureContext } = process.getBuiltinModule('node:tls');
+  // Bytes, because an empty text would be no certificate, which Node accepts.
+  const cert = Buffer.from(tls.cert);
+  return (
+    faultOf('cert', 'has no certificate in PEM that can be used', () =>
+      createSecureContext({ cert }),
+    ) ??
+    faultOf('key', 'has no unencrypted private key in PEM', () => createPrivateKey(tls.key)) ??
+    faultOf('key', 'is not the key of the certificate', () =>
+      createSecureContext(secureOptionsOf(tls)),
+    )
+  );
 }
 
 /** The certificate of a server and its private key. */
@@ -43,40 +45,16 @@ export function secureOptionsOf({ cert, key }: TlsOptions): SecureContextOptions
 export type TlsFault = {
   /** The wrong one. */
   readonly part: 'cert' | 'key';
-  /**
-   * Continues a sentence that starts with its name: `has no certificate in PEM that can be read`.
-   */
+  /** Continues a sentence that starts with its name: `is not the key of the certificate: …`. */
   readonly why: string;
 };
 
-function attempt<T>(work: () => T): T | undefined {
+function faultOf(part: TlsFault['part'], why: string, use: () => unknown): TlsFault | undefined {
   try {
-    return work();
-  } catch {
-    return undefined;
-  }
-}
-
-function hasPem(text: string | Buffer, label: string): boolean {
-  return text.includes(`-----BEGIN ${label}-----`);
-}
-
-function keyFault({ key }: TlsOptions): TlsFault {
-  // PKCS #8, and the older PKCS #1.
-  const isEncrypted =
-    hasPem(key, 'ENCRYPTED PRIVATE KEY') || key.includes('Proc-Type: 4,ENCRYPTED');
-  return isEncrypted
-    ? { part: 'key', why: 'is encrypted; decrypt it with: openssl pkey' }
-    : { part: 'key', why: 'has no private key in PEM that can be read' };
-}
-
-function contextFault(tls: TlsOptions): TlsFault | undefined {
-  try {
-    // Not imported, because a start without TLS would take longer.
-    process.getBuiltinModule('node:tls').createSecureContext(secureOptionsOf(tls));
+    use();
     return undefined;
   } catch (thrown) {
-    // For example, a key that is too short. The messages of OpenSSL contain no secrets.
-    return { part: 'cert', why: `cannot be used: ${(thrown as Error).message}` };
+    // The messages of Node and OpenSSL contain no secrets.
+    return { part, why: `${why}: ${(thrown as Error).message}` };
   }
 }

@@ -6,7 +6,7 @@ import { loadHttp } from '../builtin-http.ts';
 import { dropInput, end, endAfterLastResponse, type Ending } from './endings.ts';
 import { type Arrival, type Line, QueuedRequest } from './queued-request.ts';
 import { Reading } from './reading.ts';
-import type { Exchanging, Turn } from './turn.ts';
+import type { ConnectionRules } from './turn.ts';
 
 /**
  * A connection that has sent something: the order of its requests, and the one owner that decides
@@ -20,7 +20,7 @@ import type { Exchanging, Turn } from './turn.ts';
 export class Connection implements Line {
   /** Read now, because a lost connection has none. */
   readonly address: string | undefined;
-  readonly #rules: ConnectionRules;
+  readonly rules: ConnectionRules;
   /** `undefined` for a simulated one, and if another listener has detached it from the request. */
   readonly #socket: Duplex | undefined;
   readonly #reading: Reading;
@@ -44,7 +44,7 @@ export class Connection implements Line {
   #refused = 0;
 
   constructor(rules: ConnectionRules, socket: Duplex | undefined, address: string | undefined) {
-    this.#rules = rules;
+    this.rules = rules;
     this.#socket = socket;
     this.address = address;
     this.#reading = new Reading(socket);
@@ -58,7 +58,7 @@ export class Connection implements Line {
       return;
     }
     if (this.#latest === undefined) this.#reading.restart();
-    const request = new QueuedRequest(this, arrival, this.#rules.createExchange);
+    const request = new QueuedRequest(this, arrival);
     this.#latest = request;
     this.#count += 1;
     this.#unsent.push(request);
@@ -82,7 +82,7 @@ export class Connection implements Line {
 
   #begin(request: QueuedRequest, isLater: boolean): void {
     this.#current = request;
-    if (this.#rules.isClosing()) {
+    if (this.rules.isClosing()) {
       // Later requests of the same packet are parsed first, so that only the last response ends the
       // connection.
       this.#hold(request);
@@ -123,10 +123,6 @@ export class Connection implements Line {
     else this.#begin(this.#current, true);
   }
 
-  get maxBodyBytes(): number {
-    return this.#rules.maxBodyBytes;
-  }
-
   get isSimulated(): boolean {
     return this.#socket === undefined;
   }
@@ -146,8 +142,8 @@ export class Connection implements Line {
       !request.response.shouldKeepAlive ||
       // The client may or may not send its body. Node ends such a connection, too.
       request.awaitsContinue ||
-      (this.#rules.isClosing() && this.#latest === request) ||
-      isNextUnknown(request, this.maxBodyBytes, error);
+      (this.rules.isClosing() && this.#latest === request) ||
+      isNextUnknown(request, this.rules.maxBodyBytes, error);
     if (isLast) this.#ending = 'last response';
     return isLast;
   }
@@ -158,7 +154,7 @@ export class Connection implements Line {
     response.destroy();
   }
 
-  close(request: QueuedRequest, isFinished: boolean): boolean {
+  remove(request: QueuedRequest, isFinished: boolean): boolean {
     this.#unsent = this.#unsent.filter((other) => other !== request);
     this.#readOnceSent();
     if (this.#latest === request) {
@@ -259,14 +255,6 @@ export type RawResponse = Pick<ResponseData, 'status' | 'headers' | 'body'> & {
 };
 
 type MakeRaw = () => RawResponse;
-
-/** What the connections of a server share. */
-export type ConnectionRules = {
-  readonly maxBodyBytes: number;
-  /** Returns whether the server closes. */
-  readonly isClosing: () => boolean;
-  readonly createExchange: (turn: Turn) => Exchanging;
-};
 
 /** Maximum number of requests of one connection that wait for their responses. */
 export const maxWaiting = 32;

@@ -1,22 +1,20 @@
 import { once } from 'node:events';
-import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { PassThrough, pipeline } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createMemoryRepository } from '@plantstore/core';
 import { makeCertificate, requiresOpenssl } from '@plantstore/test-support/certificate';
-import { connectRaw, parseResponses, type RawConnection } from '@plantstore/test-support/raw-http';
+import type { RawConnection } from '@plantstore/test-support/raw-http';
+import { recordLog } from '@plantstore/test-support/record-log';
 import { expect, it, onTestFinished } from 'vitest';
-import { goodFields, head, post, responses } from '../../../test/listen.ts';
+import { connectTo, goodFields, head, post, responses, statusesOf } from '../../../test/listen.ts';
 import { onDemand } from '../../../test/on-demand.ts';
 import { createServerParts, type HttpServerOptions } from '../create-http-server.ts';
 import { maxWaiting } from './connection.ts';
 
 /** Starts a server, and connects a client that leaves its own side open. */
-const connect = async (
-  options: Partial<HttpServerOptions> = {},
-  first?: RequestListener,
-  open = connectRaw,
-) => {
+const connect = async (options: Partial<HttpServerOptions> = {}, first?: RequestListener) => {
   const { server, connections } = createServerParts({
     repository: createMemoryRepository(),
     authenticate: (token) => token === 'good',
@@ -26,12 +24,9 @@ const connect = async (
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(async () => connections.stop(0));
-  const client = await open(portOf(server));
-  onTestFinished(() => void client.socket.destroy());
+  const client = await connectTo((server.address() as AddressInfo).port);
   return { ...client, stop: async (deadlineMs: number) => connections.stop(deadlineMs) };
 };
-
-const portOf = (server: Server) => (server.address() as { port: number }).port;
 
 /**
  * Returns what the client notices once the connection has ended: `dropped` if it can still send, and
@@ -46,8 +41,7 @@ const effectOn = async ({ socket, ended }: Pick<RawConnection, 'socket' | 'ended
   }
   socket.end();
   const hadError = await closed;
-  const statuses = parseResponses(received).map(({ status }) => status);
-  return { effect: hadError ? 'lost' : 'dropped', statuses };
+  return { effect: hadError ? 'lost' : 'dropped', statuses: statusesOf(received) };
 };
 
 const get = head(['Host: a'], 'GET / HTTP/1.1');
@@ -108,30 +102,30 @@ it.each([
   ['has no TLS', get],
   ['is too slow', ''],
 ])(
-  'a connection is lost whose TLS handshake fails because its client %s',
+  'a connection is lost whose TLS handshake fails because its client %s, without a response',
   requiresOpenssl,
   async (_, bytes) => {
-    const client = await connect({ tls: await makeCertificate(), headersTimeoutMs: 100 });
+    const { logged, logger } = recordLog();
+    const tls = await makeCertificate();
+    const client = await connect({ tls, headersTimeoutMs: 100, logger });
     client.socket.write(bytes);
     expect(await effectOn(client)).toMatchObject({ effect: 'lost' });
+    // Unless it is lost at once, a response in plain text would be attempted, and logged.
+    expect(logged).toMatchObject([{ message: 'no TLS handshake' }]);
   },
 );
 
 it.each([
-  ['has sent nothing', '', []],
-  ['has all of its responses', get, [404]],
-])('a connection is lost at a stop if its client %s', async (_, bytes, statuses) => {
-  const client = await connect();
+  ['has sent nothing', '', [], false],
+  ['has all of its responses', get, [404], false],
+  ['is in its TLS handshake', '', [], true],
+])('a connection is lost at a stop if its client %s', requiresOpenssl, async (...row) => {
+  const [, bytes, statuses, isTls] = row;
+  const client = await connect(isTls ? { tls: await makeCertificate() } : {});
   client.socket.write(bytes);
   if (bytes !== '') await client.until(responses(1));
   void client.stop(Infinity);
   expect(await effectOn(client)).toEqual({ effect: 'lost', statuses });
-});
-
-it('a connection in its TLS handshake is lost at a stop', requiresOpenssl, async () => {
-  const client = await connect({ tls: await makeCertificate() });
-  void client.stop(Infinity);
-  expect(await effectOn(client)).toEqual({ effect: 'lost', statuses: [] });
 });
 
 it('a connection is lost at the deadline of a stop', async () => {

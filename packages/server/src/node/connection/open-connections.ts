@@ -10,44 +10,37 @@ import { end } from './endings.ts';
 /** The open connections of a server, from the moment they are accepted: counts and closes them. */
 export class OpenConnections {
   readonly #server: Server;
+  /** One for each connection. */
   readonly #sockets = new Set<Socket>();
-  /** Connections in a TLS handshake, by address: a connection over TLS has two sockets. */
-  readonly #handshaking = new Map<string, Socket>();
+  /** One more for each connection over TLS, after its handshake. */
+  readonly #secure = new Set<Socket>();
 
   constructor(server: Server, source: RequestSource) {
     this.#server = server;
     const net: NetServer = server;
-    const sockets = this.#sockets;
-    const handshaking = this.#handshaking;
+    const [sockets, secure] = [this.#sockets, this.#secure];
     keepHalfOpen(server);
-    if (isTlsServer(server)) {
-      net.on('connection', (socket) => {
-        const address = endpointOf(socket);
-        handshaking.set(address, socket);
-        socket.once('close', () => {
-          if (handshaking.get(address) === socket) handshaking.delete(address);
-        });
-      });
-      server.on('secureConnection', (socket) => {
-        handshaking.delete(endpointOf(socket));
-        track(socket);
-      });
-      endFailedHandshakes(server, source);
-    } else net.on('connection', track);
+    net.on('connection', (socket) => {
+      // Node keeps it, for the log of a failed handshake: a lost connection has no address.
+      endpointOf(socket);
+      track(socket, sockets);
+    });
+    net.on('secureConnection', (socket: Socket) => track(socket, secure));
+    if (isTlsServer(server)) endFailedHandshakes(server, source);
 
-    function track(socket: Socket): void {
-      sockets.add(socket);
+    function track(socket: Socket, open: Set<Socket>): void {
+      open.add(socket);
       socket.on('close', forget);
     }
     // One listener for all sockets, because each idle connection would keep its own in memory.
     function forget(this: Socket): void {
-      sockets.delete(this);
+      if (!sockets.delete(this)) secure.delete(this);
     }
   }
 
   /** Number of open connections, those in a TLS handshake included. */
   get count(): number {
-    return this.#sockets.size + this.#handshaking.size;
+    return this.#sockets.size;
   }
 
   /**
@@ -80,20 +73,22 @@ export class OpenConnections {
   }
 
   #endAll(): void {
-    for (const socket of [...this.#handshaking.values(), ...this.#sockets])
-      end(socket, 'deadline of a stop');
+    for (const socket of [...this.#secure, ...this.#sockets]) end(socket, 'deadline of a stop');
   }
 
   #endIdle(): void {
+    const served = [...(isTlsServer(this.#server) ? this.#secure : this.#sockets)];
     // Node counts a connection as idle once its response has ended, even if not all of it is sent.
     // Can be removed once Node checks `writableFinished` instead of `finished` (nodejs/node#43890).
-    const sending = [...this.#sockets].filter(({ writableLength }) => writableLength > 0);
+    const sending = served.filter(({ writableLength }) => writableLength > 0);
     for (const socket of sending) Object.assign(socket, { destroy: () => socket });
     this.#server.closeIdleConnections();
     for (const socket of sending) Reflect.deleteProperty(socket, 'destroy');
     // Before Node 26, a connection without bytes of HTTP is not idle (nodejs/node#63470).
-    const silent = [...this.#sockets].filter(({ bytesRead }) => bytesRead === 0);
-    for (const socket of [...this.#handshaking.values(), ...silent]) end(socket, 'idle at a stop');
+    const silent = served.filter(({ bytesRead }) => bytesRead === 0);
+    const secured = new Set(served.map(endpointOf));
+    const handshaking = [...this.#sockets].filter((socket) => !secured.has(endpointOf(socket)));
+    for (const socket of [...handshaking, ...silent]) end(socket, 'idle at a stop');
   }
 }
 

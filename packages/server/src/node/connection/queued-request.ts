@@ -3,7 +3,7 @@ import type { RequestHead } from '../../http/request-head.ts';
 import { errorResponse, pairsOf, type ResponseData } from '../../http/responses.ts';
 import { drain } from './endings.ts';
 import { type BodyResult, hasRawHeaders, headOfIncoming, IncomingBody } from './incoming.ts';
-import type { Exchanging, Outcome, Turn } from './turn.ts';
+import type { ConnectionRules, Exchanging, Outcome, Turn } from './turn.ts';
 
 /**
  * A request on its connection, and its response. It is
@@ -18,6 +18,7 @@ export class QueuedRequest implements Turn {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly head: RequestHead;
+  readonly address: string | undefined;
   phase: 'waiting' | 'reading' | 'decided' = 'waiting';
   /** Whether the client waits for a `100 Continue` that is not sent. */
   awaitsContinue: boolean;
@@ -30,27 +31,20 @@ export class QueuedRequest implements Turn {
   #isClosed = false;
   #hasEnded = false;
 
-  constructor(
-    line: Line,
-    { request, response, awaitsContinue }: Arrival,
-    createExchange: (turn: Turn) => Exchanging,
-  ) {
+  constructor(line: Line, { request, response, awaitsContinue }: Arrival) {
     this.#line = line;
     this.request = request;
     this.response = response;
     this.head = headOfIncoming(request);
+    this.address = line.address;
     // An `Expect` without an element is no field.
     this.awaitsContinue = awaitsContinue && /[^ \t,]/.test(this.head.expect ?? '');
-    this.#exchange = createExchange(this);
+    this.#exchange = line.rules.createExchange(this);
     // A client that disconnects early is not an error.
     response.on('error', () => {});
     // A simulated response may emit only one of them.
     response.on('finish', () => this.onClosed(true));
     response.on('close', () => this.onClosed());
-  }
-
-  get address(): string | undefined {
-    return this.#line.address;
   }
 
   get outcome(): Outcome | undefined {
@@ -69,7 +63,7 @@ export class QueuedRequest implements Turn {
 
   /** Collects what arrives of the body before it is wanted. */
   collect(): IncomingBody {
-    this.#body ??= new IncomingBody(this.request, this.#line.maxBodyBytes);
+    this.#body ??= new IncomingBody(this.request, this.#line.rules.maxBodyBytes);
     return this.#body;
   }
 
@@ -147,7 +141,7 @@ export class QueuedRequest implements Turn {
   onClosed(isFinished = this.response.writableFinished): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#end(this.#line.close(this, isFinished));
+    this.#end(this.#line.remove(this, isFinished));
   }
 
   #end(isWritten: boolean): void {
@@ -169,7 +163,7 @@ export type Arrival = {
 /** What a request calls of its connection. */
 export type Line = {
   readonly address: string | undefined;
-  readonly maxBodyBytes: number;
+  readonly rules: ConnectionRules;
   /** Whether there is no socket, as in tests and behind serverless adapters. */
   readonly isSimulated: boolean;
   /** Whether nothing more is sent: the connection is lost, or its last response is decided. */
@@ -183,7 +177,7 @@ export type Line = {
   /** Begins the next request, because this one is decided. */
   next(request: QueuedRequest): void;
   /** Removes a request whose response is sent or lost. Returns whether all of it was sent. */
-  close(request: QueuedRequest, isFinished: boolean): boolean;
+  remove(request: QueuedRequest, isFinished: boolean): boolean;
 };
 
 /** Maximum time for which an unwanted body is read and dropped, in milliseconds. */

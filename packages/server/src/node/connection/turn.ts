@@ -30,3 +30,11 @@ export type Exchanging = {
   /** Called once, when a response is sent, ours or that of another listener, or is lost. */
   end(isWritten: boolean, otherStatus: number | undefined): void;
 };
+
+/** What the connections of a server share. */
+export type ConnectionRules = {
+  readonly maxBodyBytes: number;
+  /** Returns whether the server closes. */
+  readonly isClosing: () => boolean;
+  readonly createExchange: (turn: Turn) => Exchanging;
+};
