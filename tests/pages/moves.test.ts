@@ -75,22 +75,19 @@ const newMachine = async (units: string, postgresPort = 0) => {
 };
 
 /** Creates plants until it is stopped, each until it is acknowledged. Resolves to the ids of the acknowledged ones. */
-const startLoad = (url: string, first = 0) => {
+const startLoad = (url: string) => {
   const acknowledged: number[] = [];
-  let next = first;
+  let next = 0;
   const stopped = new AbortController();
   const client = async () => {
     for (let id = next++; !stopped.signal.aborted;) {
-      const status = await fetch(url, {
+      const creating = fetch(url, {
         method: 'POST',
         headers: { Authorization: 'Bearer token', 'Content-Type': 'application/json' },
         body: JSON.stringify({ id, name: `plant ${id}` }),
         signal: AbortSignal.timeout(2_000),
-      }).then(
-        (response) => response.status,
-        () => undefined,
-      );
-      if (status === 200) {
+      });
+      if (await creating.then(({ ok }) => ok).catch(() => false)) {
         acknowledged.push(id);
         id = next++;
       }
@@ -100,8 +97,8 @@ const startLoad = (url: string, first = 0) => {
   const clients = Promise.all(Array.from({ length: 3 }, client));
   return {
     /** Waits until more plants are acknowledged. */
-    async progress(count = 20) {
-      const target = acknowledged.length + count;
+    async progress() {
+      const target = acknowledged.length + 20;
       while (acknowledged.length < target) await sleep(10);
     },
     async stop() {

@@ -1,22 +1,6 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { token } from '../black-box/program.ts';
-
-/** The responses that clients received in a period. */
-export type LoadResult = {
-  readonly created: number;
-  /** Number of 503 responses. */
-  readonly refused: number;
-  /** Other statuses and errors; expected to be empty. */
-  readonly others: readonly string[];
-  readonly seconds: number;
-};
-
-/** Clients that post one plant after another, after a 503 once `Retry-After` is over. */
-export type Load = {
-  /** Counts the responses of the next seconds. */
-  readonly count: (seconds: number) => Promise<LoadResult>;
-  readonly stop: () => Promise<void>;
-};
 
 const completeResponse = /^HTTP\/1\.1 (\d{3})[^]*?\r\nContent-Length: (\d+)\r\n[^]*?\r\n\r\n/i;
 
@@ -30,8 +14,11 @@ const requestTo = (port: number): string => {
   return `POST /plants HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 };
 
-/** Starts clients, each on a separate connection. */
-export const startLoad = (port: number, clients: number): Load => {
+/**
+ * Starts clients that post one plant after another, each on a separate connection, after a 503 once
+ * `Retry-After` is over.
+ */
+export const startLoad = (port: number, clients: number) => {
   const state = { isStopped: false, created: 0, refused: 0, others: [] as string[] };
 
   const countStatus = (status: string) => {
@@ -67,12 +54,11 @@ export const startLoad = (port: number, clients: number): Load => {
   const all = Promise.all(Array.from({ length: clients }, runClient));
 
   return {
-    async count(seconds) {
+    /** Counts the plants that are created in the next seconds, the 503s, and lists what else happens. */
+    async count(seconds: number) {
       Object.assign(state, { created: 0, refused: 0 });
       const from = performance.now();
-      await new Promise((resolve) => {
-        setTimeout(resolve, seconds * 1_000);
-      });
+      await sleep(seconds * 1_000);
       const { created, refused, others } = state;
       return { created, refused, others, seconds: (performance.now() - from) / 1_000 };
     },
