@@ -6,8 +6,8 @@ import { type RequestHead, shownPath } from './request-head.ts';
 import { byteLength, type ResponseData } from './responses.ts';
 
 /**
- * A request in the events and in the log. It begins when it is made, and has one response at most
- * and one end: the first of each counts.
+ * A request in the events and in the log. It begins when it is made, has at most one response, the
+ * first, and ends once.
  */
 export class RequestRecord {
   /** The `X-Request-Id` of the response. */
@@ -22,7 +22,6 @@ export class RequestRecord {
   private readonly startedAt = performance.now();
   private shownInfo: RequestInfo | undefined;
   private response: ResponseData | undefined;
-  private hasEnded = false;
 
   /** `head` is `undefined` if the request could not be parsed; `address` is the other end's. */
   constructor(source: RequestSource, head: RequestHead | undefined, address?: string) {
@@ -69,8 +68,6 @@ export class RequestRecord {
    * @param otherStatus - status of the response that another listener of the server has sent
    */
   end(isWritten: boolean, otherStatus?: number): void {
-    if (this.hasEnded) return;
-    this.hasEnded = true;
     const { logger } = this.source;
     if (logger === silent && !endChannel?.hasSubscribers) return;
     const { tokenName } = this;

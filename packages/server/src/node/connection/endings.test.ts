@@ -115,13 +115,15 @@ it.each([
   },
 );
 
+const untimed = { headersTimeoutMs: 86_400_000, requestTimeoutMs: 86_400_000 };
+
 it.each([
   ['has sent nothing', '', [], false],
   ['has all of its responses', get, [404], false],
   ['is in its TLS handshake', '', [], true],
 ])('a connection is lost at a stop if its client %s', requiresOpenssl, async (...row) => {
   const [, bytes, statuses, isTls] = row;
-  const client = await connect(isTls ? { tls: await makeCertificate() } : {});
+  const client = await connect(isTls ? { tls: await makeCertificate(), ...untimed } : {});
   client.socket.write(bytes);
   if (bytes !== '') await client.until(responses(1));
   void client.stop(Infinity);
