@@ -218,7 +218,6 @@ export const kept: readonly RefusedCase[] = [
 
 /** Unusual requests that are valid: the plant is stored. */
 export const served: readonly (readonly [what: string, bytes: string])[] = [
-  ['an absolute target', target('http://localhost/plants')],
   ...each(
     'the target',
     '/%70lant%73|/plants?|/plants?x=%&/../?#y|HTTP://elsewhere:1/plants?x|http://[::ffff:192.0.2.1]:80/plants',

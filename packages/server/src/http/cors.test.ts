@@ -3,7 +3,7 @@ import { errorTable } from '@plantstore/core/errors';
 import { sendRaw } from '@plantstore/test-support/raw-http';
 import { recordLog } from '@plantstore/test-support/record-log';
 import { describe, expect, it } from 'vitest';
-import { chunked, goodFields, head, listen, maxBodyBytes, post } from '../../test/listen.ts';
+import { chunked, goodFields, head, listen, post } from '../../test/listen.ts';
 import { type Change, headWith } from '../../test/requests.ts';
 import { admissionOf, outcomeOf, serviceWith } from '../../test/services.ts';
 import { pairsOf } from './responses.ts';
@@ -37,7 +37,6 @@ describe('page of a listed origin', () => {
     [400, chunked('nonsense')],
     [404, head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')],
     [408, head([...goodFields, 'Content-Length: 9']), { requestTimeoutMs: 100 }],
-    [413, chunked('x'.repeat(maxBodyBytes + 1))],
     [431, head(['Host: a', ...Array<string>(300).fill('X: y')])],
     [500, post(7), { repository: broken }],
     [501, head([...goodFields, 'Transfer-Encoding: gzip, chunked'])],
