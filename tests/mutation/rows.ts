@@ -49,15 +49,15 @@ export const rows: readonly Row[] = [
   ],
   [
     'no other program writes while the file is written again',
-    'exclusive-lock',
+    'open/rewriter',
     'PRAGMA locking_mode = EXCLUSIVE',
     'PRAGMA locking_mode = NORMAL',
   ],
   [
     'no descriptor is closed while the file is locked',
-    'exclusive-lock',
+    'open/rewriter',
     'this.#descriptors.push(descriptor)',
-    'fs.closeSync(descriptor)',
+    'closeSync(descriptor)',
   ],
   [
     'no frame of another program is overwritten in a WAL file',
@@ -80,8 +80,8 @@ export const rows: readonly Row[] = [
   [
     'a backup replaces no file',
     'back-up-plants',
-    'fs.linkSync(temporary, path);',
-    'fs.rmSync(path, { force: true }); fs.linkSync(temporary, path);',
+    'fs.linkSync(temporary, to);',
+    'fs.rmSync(to, { force: true }); fs.linkSync(temporary, to);',
   ],
   [
     'a plant is durable, also when the server commits asynchronously',
@@ -137,7 +137,7 @@ export const rows: readonly Row[] = [
   [
     'a check does what a create does',
     'sqlite/src/check',
-    'if (batch[0].length === 0) this.#writeHeader();',
+    'if (batch[0].length === 0) this.#database.exec(writeHeader);',
     '',
   ],
   [
@@ -149,8 +149,8 @@ export const rows: readonly Row[] = [
   [
     'a WAL file that has lost plants is noticed',
     'acts-in-place',
-    'return !this.#canReadLastPlants();',
-    'return false;',
+    "this.#canReadLastPlants() ? undefined : { kind: 'wal-shortened' }",
+    'undefined',
   ],
   [
     'batches lock ids in one order',

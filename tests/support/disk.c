@@ -15,8 +15,6 @@
  * lacks it: "lock", "map", "truncate", "create", "folder" (its sync).
  * While the file $DISK_FAULTS exists, its lines ("write 28 -wal 500 0") make calls fail, here half of 1,000 writes of files whose
  * name ends with "-wal" with error number 28, after 0 ms. "*" is any name; the number 0 only delays. It can change at any time.
- * $DISK_REPLACED ("5") renames "replacement" to "plants.db" in the folder after the fifth file in it was opened, counted since
- * the variable was changed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -332,22 +330,6 @@ int link(const char *from, const char *to) {
   return result;
 }
 
-static void replace_database(void) {
-  static char previous[16];
-  static int count;
-  const char *rule = getenv("DISK_REPLACED"), *folder = getenv("DISK_FOLDER");
-  char from[4200], to[4200];
-  if (!rule) return;
-  if (strcmp(previous, rule) != 0) {
-    snprintf(previous, sizeof previous, "%s", rule);
-    count = 0;
-  }
-  if (++count != atoi(rule)) return;
-  snprintf(from, sizeof from, "%s/replacement", folder);
-  snprintf(to, sizeof to, "%s/plants.db", folder);
-  rename(from, to);
-}
-
 static int open_file(const char *path, int flags, mode_t mode) {
   const char *name = name_of(path);
   struct stat found;
@@ -357,11 +339,6 @@ static int open_file(const char *path, int flags, mode_t mode) {
   int file = REAL(int, "open64", const char *, int, ...)(path, flags, mode);
   if (file >= 0 && !existed) trace('c', inode_of(file), 0, name, strlen(name));
   else if (file >= 0 && name && flags & O_TRUNC) trace('t', inode_of(file), 0, NULL, 0);
-  if (file >= 0 && name) {
-    int error = errno;
-    replace_database();
-    errno = error;
-  }
   unlock();
   return file;
 }

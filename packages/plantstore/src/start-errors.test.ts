@@ -73,7 +73,7 @@ it.each<[string, RegExp, (folder: string) => Promise<string[]>]>([
   ],
   [
     'the folder of the database does not exist',
-    /the database .*no: ENOENT; make this folder, or let this user enter it$/m,
+    /the database .*ENOENT: no such file or directory, .*no'; check its folder/m,
     async (folder) => atPath(join(folder, 'no/plants.db')),
   ],
   [

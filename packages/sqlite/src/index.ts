@@ -1,9 +1,7 @@
 export type { Result, ResultAsync } from 'neverthrow';
 export {
-  type BackUpError,
   type BackUpOptions,
   backUpPlants,
-  type BackUpRefused,
   type PlantsBackup,
   restorePlants,
 } from './read/back-up-plants.ts';

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { cp, mkdir, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeRepository } from '@plantstore/core/repository-contract';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { requiresPosix } from '@plantstore/test-support/requires';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeStore } from '../test/store-file.ts';
+import { describe, expect, it } from 'vitest';
+import { countPlants, makeStore } from '../test/store-file.ts';
 import { openSqliteRepository } from './repository.ts';
 
 const open = async (path: string) => (await openSqliteRepository({ path }))._unsafeUnwrap();
@@ -30,66 +30,34 @@ describeRepository({ describe, it, expect }, 'the SQLite repository', async () =
   };
 });
 
-describe('openSqliteRepository', () => {
-  it('openSqliteRepository creates the file, and leaves no WAL file after close', async () => {
-    const path = await plantsFile();
-    const repository = await open(path);
-    await repository.create({ id: 7n, name: 'Monstera' });
-    await repository.close();
-    expect((await stat(path)).size).toBeGreaterThan(0);
-    await expect(stat(`${path}-wal`)).rejects.toThrow('ENOENT');
-  });
-
-  it('a SQLite repository reports each commit, the number of waiting creates, and the size of the WAL file', async () => {
-    const commits: number[] = [];
-    const path = await plantsFile();
-    const opened = await openSqliteRepository({
-      path,
-      onCommit: ({ plants }) => void commits.push(plants),
-    });
-    const repository = opened._unsafeUnwrap();
-    const creating = [1n, 2n, 3n].map(async (id) => repository.create({ id, name: 'Monstera' }));
-    await new Promise(process.nextTick);
-    expect(repository.waiting()).toBe(3);
-    await Promise.all(creating);
-    await new Promise(setImmediate);
-    expect(repository.waiting()).toBe(0);
-    expect(commits).toEqual([3]);
-    expect(repository.walSize()).toBe((await stat(`${path}-wal`)).size);
-    await repository.close();
-    expect(repository.walSize()).toBe(0);
-  });
-
-  it('a SQLite repository returns store-unavailable after close, and can be closed twice', async () => {
-    const repository = await open(await plantsFile());
-    await repository.close();
-    await repository.close();
-    const refused = await repository.create({ id: 7n, name: 'Monstera' });
-    expect(refused._unsafeUnwrapErr().kind).toBe('store-unavailable');
-  });
-
-  it('a SQLite repository creates concurrent plants in call order, also after a conflict', async () => {
-    const repository = await open(await plantsFile());
-    onTestFinished(async () => void (await repository.close()));
-    const names = ['Monstera', 'Ficus', 'Monstera'];
-    const results = await Promise.all(
-      names.map(async (name) => repository.create({ id: 7n, name })),
-    );
-    expect(results.map((result) => result.isOk())).toEqual([true, false, true]);
-  });
+it('a SQLite repository creates the file, reports each commit, waiting creates and the WAL file, and removes that when it is closed', async () => {
+  const commits: number[] = [];
+  const path = await plantsFile();
+  const onCommit = ({ plants }: { plants: number }) => void commits.push(plants);
+  const repository = (await openSqliteRepository({ path, onCommit }))._unsafeUnwrap();
+  // In call order, also after a conflict.
+  const names = ['Monstera', 'Ficus', 'Monstera'];
+  const creating = names.map(async (name) => repository.create({ id: 7n, name }));
+  await new Promise(process.nextTick);
+  expect(repository.waiting()).toBe(3);
+  const results = await Promise.all(creating);
+  expect(results.map((result) => result.isOk())).toEqual([true, false, true]);
+  await new Promise(setImmediate);
+  expect(repository.waiting()).toBe(0);
+  expect(commits).toEqual([3]);
+  expect(repository.walSize()).toBe((await stat(`${path}-wal`)).size);
+  for (const _again of [1, 2]) await repository.close();
+  expect(repository.walSize()).toBe(0);
+  await expect(stat(`${path}-wal`)).rejects.toThrow('ENOENT');
+  const refused = await repository.create({ id: 7n, name: 'Monstera' });
+  expect(refused._unsafeUnwrapErr().kind).toBe('store-unavailable');
 });
 
-it.each([
-  ['that is not used', [], 'opened'],
-  ['after a create', ['Monstera'], 'opened, created'],
-])('an open SQLite repository %s does not keep the process alive', async (_, names, stdout) => {
+it('an open SQLite repository does not keep the process alive after a create', async () => {
   const program = fileURLToPath(new URL('../test/leave-open.ts', import.meta.url));
-  const path = await plantsFile();
-  const argv = ['--no-warnings', program, path, ...names];
-  expect(await promisify(execFile)(process.execPath, argv, { timeout: 60_000 })).toEqual({
-    stdout,
-    stderr: '',
-  });
+  const argv = ['--no-warnings', program, await plantsFile()];
+  const run = promisify(execFile)(process.execPath, argv, { timeout: 60_000 });
+  expect(await run).toEqual({ stdout: 'created', stderr: '' });
 });
 
 it('a SQLite repository and one that is refused leave no file open', requiresPosix, async () => {
@@ -104,4 +72,26 @@ it('a SQLite repository and one that is refused leave no file open', requiresPos
   const before = openFiles();
   await openAndClose();
   await expect.poll(openFiles).toBeLessThanOrEqual(before);
+});
+
+it('a repository can be used from its sources, in a clone that was not built', async () => {
+  const folder = await makeFolder();
+  const packages = fileURLToPath(new URL('../..', import.meta.url));
+  for (const name of ['core', 'sqlite']) {
+    for (const part of ['src', 'package.json'])
+      await cp(join(packages, name, part), join(folder, name, part), { recursive: true });
+  }
+  await symlink(join(packages, 'core/node_modules'), join(folder, 'core/node_modules'));
+  await mkdir(join(folder, 'sqlite/node_modules/@plantstore'), { recursive: true });
+  await symlink(join(folder, 'core'), join(folder, 'sqlite/node_modules/@plantstore/core'));
+  const neverthrow = 'sqlite/node_modules/neverthrow';
+  await symlink(join(packages, neverthrow), join(folder, neverthrow));
+  const path = join(folder, 'plants.db');
+  const program = `import { openSqliteRepository } from '${folder}/sqlite/src/index.ts';
+    const repository = (await openSqliteRepository({ path: '${path}' }))._unsafeUnwrap();
+    await repository.create({ id: 7n, name: 'Monstera' });
+    await repository.close();`;
+  const args = ['--conditions=@plantstore/source', '--input-type=module', '--eval', program];
+  await promisify(execFile)(process.execPath, args);
+  expect(countPlants(path)).toBe(1);
 });

@@ -37,13 +37,12 @@ export function openSqliteRepository({
   onHeldWal = () => {},
   onCommit,
 }: SqliteOptions): ResultAsync<SqliteRepository, OpenSqliteError> {
-  return absolutePath(path).asyncAndThen((file) => {
-    // An exception in the callback must not fail the commit.
-    const reportHeldWal = (size: number) =>
-      queueMicrotask(() => onHeldWal({ wal: `${resolveLinks(file)}-wal`, size }));
-    const opened = new ResultAsync(Owner.open(file, reportHeldWal));
-    return opened.map((owner) => repositoryOf(owner, onCommit));
-  });
+  const file = absolutePath(path);
+  // An exception in the callback must not fail the commit.
+  const reportHeldWal = (size: number) =>
+    queueMicrotask(() => onHeldWal({ wal: `${resolveLinks(file)}-wal`, size }));
+  const opened = new ResultAsync(Owner.open(file, reportHeldWal));
+  return opened.map((owner) => repositoryOf(owner, onCommit));
 }
 
 /** Options of {@link openSqliteRepository}. */

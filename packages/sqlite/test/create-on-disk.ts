@@ -5,13 +5,25 @@ import { fileURLToPath } from 'node:url';
 import type { FaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { notRecovered } from './plant-of.ts';
 
-const fileBeside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-
-const nodeWith = (program: string, args: readonly string[]) => [
-  '--disable-warning=ExperimentalWarning',
-  fileBeside(program),
-  ...args,
-];
+/** Runs a program on a faulty disk until it ends. */
+const runOnDisk = async (
+  { env }: FaultyDisk,
+  name: string,
+  args: readonly (string | number)[],
+  fails = '',
+) => {
+  const program = fileURLToPath(new URL(name, import.meta.url));
+  const node = ['--disable-warning=ExperimentalWarning', program, ...args.map(String)];
+  const child = spawn(process.execPath, node, {
+    env: { ...process.env, ...env, DISK_FAILS: fails },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  const lines = (await text(child.stdout)).split('\n').slice(0, -1);
+  const [status, signal] = await exited;
+  if (signal !== 'SIGKILL' && status !== 0) throw new Error(`${name} failed`);
+  return lines;
+};
 
 /** Parameters of a process that creates plants while some syncs fail. */
 export type Creating = {
@@ -29,76 +41,26 @@ export type Creating = {
 
 /** Runs the process, and returns the reasons of creates that failed before they succeeded. */
 export const createOnFailingDisk = async (
-  { path, env }: FaultyDisk,
+  disk: FaultyDisk,
   { fails = '', plants, end, clients = 4, attempts = 40 }: Creating,
 ): Promise<string[]> => {
-  const program = nodeWith('create-on-failing-disk.ts', [
-    path,
-    ...[...plants, end, clients, attempts].map(String),
-  ]);
-  const child = spawn(process.execPath, program, {
-    env: { ...process.env, ...env, DISK_FAILS: fails },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  const reasons = (await text(child.stdout)).split('\n').slice(0, -1);
-  const [status, signal] = await exited;
-  if ((signal !== 'SIGKILL' && status !== 0) || reasons.includes(notRecovered))
-    throw new Error(`${notRecovered} while ${fails} failed`);
+  const args = [disk.path, ...plants, end, clients, attempts];
+  const reasons = await runOnDisk(disk, 'create-on-failing-disk.ts', args, fails);
+  if (reasons.includes(notRecovered)) throw new Error(`${notRecovered} while ${fails} failed`);
   return reasons;
 };
 
 /** Runs steps of another program, which is then killed. */
-export const runStepsOnDisk = async (
-  { path, env }: FaultyDisk,
-  steps: readonly string[],
-): Promise<void> => {
-  const child = spawn(
-    process.execPath,
-    nodeWith('use-in-steps.ts', [path, JSON.stringify(steps)]),
-    {
-      env: { ...process.env, ...env },
-      stdio: 'inherit',
-    },
-  );
-  const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-  if (signal !== 'SIGKILL') throw new Error('a step failed');
+export const runStepsOnDisk = async (disk: FaultyDisk, steps: readonly string[]): Promise<void> => {
+  await runOnDisk(disk, 'use-in-steps.ts', [disk.path, JSON.stringify(steps)]);
 };
 
 /** Imports a file with the command, and records all its plants as acknowledged if it succeeds. */
 export const importOnDisk = async (
-  { path, env }: FaultyDisk,
+  disk: FaultyDisk,
   input: string,
   count: number,
 ): Promise<void> => {
-  const program = nodeWith('../../../tests/black-box/import-on-disk.ts', [
-    path,
-    input,
-    String(count),
-  ]);
-  const child = spawn(process.execPath, program, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const [status] = (await once(child, 'exit')) as [number | null];
-  if (status !== 0) throw new Error('the import failed');
-};
-
-/** Runs a program that creates plants, kills it with SIGKILL after `enough` reports, and returns the acknowledged ids. */
-export const createUntilKilled = async (
-  args: readonly string[],
-  enough: number,
-  env: Readonly<Record<string, string>> = {},
-): Promise<number[]> => {
-  const child = spawn(process.execPath, nodeWith('create-until-killed.ts', args), {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  for await (const chunk of child.stdout.setEncoding('utf8') as AsyncIterable<string>) {
-    output += chunk;
-    if (output.split('\n').length > enough) child.kill('SIGKILL');
-  }
-  // The line after the last line break is incomplete.
-  return output.split('\n').slice(0, -1).map(Number);
+  const program = '../../../tests/black-box/import-on-disk.ts';
+  await runOnDisk(disk, program, [disk.path, input, count]);
 };

@@ -1,49 +1,30 @@
-import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
+import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 
-/** A connection of another process to a database. */
-export type OtherConnection = {
+const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+
+/** Opens a database until the end of a test as another program does: with a connection of its own. */
+export function connectOther(path: string) {
+  const database = new DatabaseSync(path);
+  const close = (): void => {
+    if (database.isOpen) database.close();
+  };
+  onTestFinished(close);
   /** Runs a statement, and returns its rows or SQLite's error message. */
-  readonly run: (sql: string) => Promise<unknown>;
-  readonly close: () => Promise<void>;
-};
-
-const program = [
-  '--disable-warning=ExperimentalWarning',
-  fileURLToPath(new URL('run-sql-lines.ts', import.meta.url)),
-];
-
-/** Starts another process before the tests of a file, and returns a function that connects it to a database for a test. */
-export function otherProgram(): (path: string) => OtherConnection {
-  let child: ChildProcessByStdio<Writable, Readable, null>;
-  let replies: AsyncIterator<string>;
-  let connections = 0;
-  beforeAll(() => {
-    child = spawn(process.execPath, program, { stdio: ['pipe', 'pipe', 'inherit'] });
-    replies = createInterface(child.stdout)[Symbol.asyncIterator]();
-    return async () => {
-      child.stdin.end();
-      await once(child, 'exit');
-    };
-  });
-  const request = async (...message: readonly unknown[]): Promise<unknown> => {
-    child.stdin.write(`${JSON.stringify(message)}\n`);
-    return JSON.parse(String((await replies.next()).value)) as unknown;
+  const run = (sql: string): unknown => {
+    try {
+      return database.prepare(sql).all();
+    } catch (thrown) {
+      return (thrown as Error).message;
+    }
   };
-  return (path) => {
-    const connection = (connections += 1);
-    const close = async () => void (await request(connection, path, 'close'));
-    onTestFinished(close);
-    return { run: async (sql) => request(connection, path, sql), close };
-  };
+  return { run, close };
 }
 
-/** Runs a statement in a process of its own, while this one waits, and returns its rows or SQLite's error message. */
+/** Runs a statement in another process, and returns its rows or SQLite's error message. */
 export function runInOtherProgram(path: string, sql: string): unknown {
-  const input = JSON.stringify([1, path, sql]);
-  return JSON.parse(execFileSync(process.execPath, program, { input, encoding: 'utf8' }));
+  const program = fileURLToPath(new URL('run-sql.ts', import.meta.url));
+  const args = ['--disable-warning=ExperimentalWarning', program, path, sql];
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
 }

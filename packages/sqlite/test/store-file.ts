@@ -1,7 +1,7 @@
 import type { NewPlant } from '@plantstore/core';
 import { toBatch } from '../src/open/columns.ts';
 import { openAsOwner } from '../src/open/owned-database.ts';
-import { Statements } from '../src/commit/statements.ts';
+import { Statements } from '../src/open/statements.ts';
 
 /** Creates a database file, or opens it, and creates plants in it. */
 export function makeStore(path: string, stored: readonly NewPlant[] = []): void {
@@ -20,7 +20,7 @@ export function countPlants(path: string): number {
 
 /** Opens a database file as a commit thread does. */
 export function openInThisThread(path: string) {
-  const opened = openAsOwner({ path });
+  const opened = openAsOwner({ kind: 'create', path });
   if (opened.isErr()) throw new Error(opened.error.kind);
   const database = opened.value;
   const statements = new Statements(database);

@@ -28,7 +28,7 @@ const openAndRead = (path: string): Content => {
   const names = new Map<bigint, unknown>();
   let database: Database | undefined;
   try {
-    const opened = openAsOwner({ path });
+    const opened = openAsOwner({ kind: 'create', path });
     if (opened.isErr()) return { fault: opened.error.kind, names };
     database = opened.value;
     return contentOf(opened.value);

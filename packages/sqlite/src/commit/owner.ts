@@ -1,16 +1,15 @@
 // webpack recognizes a worker of `worker_threads`, and not of `node:worker_threads`.
 // oxlint-disable-next-line unicorn/prefer-node-protocol
 import { Worker } from 'worker_threads';
-import { closeSync, openSync } from 'node:fs';
 import type { NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { type Batch, toBatch } from '../open/columns.ts';
 import { openError, type OpenSqliteError } from '../open/errors.ts';
 import { findReplaced, type OpenedFile, type Opening } from '../open/owned-database.ts';
-import { pathOnly, release } from '../open/path.ts';
-import type { NotInserted } from './statements.ts';
+import { attempt } from '../open/path.ts';
+import type { NotInserted } from '../open/statements.ts';
 
-/** Messages to the commit worker, which is started with an `Opening`. */
+/** Messages to the commit worker, which starts with the command `create` or `own`. */
 export type ToWorker =
   { readonly kind: 'commit'; readonly batch: Batch } | { readonly kind: 'close' };
 
@@ -50,8 +49,6 @@ export class Owner {
   readonly #path: string;
   /** The file, since it was first opened. */
   #file: OpenedFile | undefined;
-  /** A descriptor that keeps the inode from being used for another file between two threads. */
-  #inode: number | undefined;
   /** The thread; `undefined` after its end, when another one can open the file. */
   #worker: Worker | undefined;
   #exited: Promise<void> = Promise.resolve();
@@ -67,9 +64,7 @@ export class Owner {
   ): Promise<Result<Owner, OpenSqliteError>> {
     const owner = new Owner(path, onHeldWal);
     const error = await owner.#start();
-    if (error !== undefined) return err(error);
-    owner.#inode = holdInode(owner.name);
-    return ok(owner);
+    return error === undefined ? ok(owner) : err(error);
   }
 
   private constructor(path: string, onHeldWal: (size: number) => void) {
@@ -105,20 +100,10 @@ export class Owner {
   async close(): Promise<string | undefined> {
     return this.#inTurn(async () => {
       if (this.#worker !== undefined) await this.#request({ kind: 'close' });
-      const inode = this.#inode;
-      if (inode !== undefined) release(() => closeSync(inode));
-      return this.#findReplaced();
-    });
-  }
-
-  #findReplaced(): string | undefined {
-    try {
-      const fault = this.#file && findReplaced(this.#file);
-      return fault && openError(this.#path, fault).message;
-    } catch {
       // A path that cannot be examined leads to no other file.
-      return undefined;
-    }
+      const fault = attempt(() => this.#file && findReplaced(this.#file));
+      return fault && openError(this.#path, fault).message;
+    });
   }
 
   /** Starts a thread after the last one has ended, unless that has failed a moment ago. */
@@ -133,16 +118,15 @@ export class Owner {
   /** Starts a thread that opens the file, or creates it at first. */
   async #start(): Promise<OpenSqliteError | undefined> {
     const path = this.#path;
+    const before = this.#file;
     try {
-      // A thread ends in a working directory that was removed. This throws.
-      process.cwd();
-      this.#worker = this.#startWorker({
-        path,
-        before: this.#file,
-        mustRewrite: this.#mustRewrite,
-      });
+      this.#worker = this.#startWorker(
+        before === undefined
+          ? { kind: 'create', path }
+          : { kind: 'own', path, before, mustRewrite: this.#mustRewrite },
+      );
     } catch (cause) {
-      return openError(path, { fault: 'unexpected', cause });
+      return openError(path, { kind: 'unexpected', cause });
     }
     const reply = await this.#nextReply();
     if (reply?.kind === 'opened') {
@@ -154,9 +138,7 @@ export class Owner {
     }
     await this.#exited;
     if (reply?.kind === 'cannot-open') return reply.error;
-    const crash = this.#crash;
-    const found = crash instanceof Error ? crash.message : 'its worker thread exited';
-    return openError(path, { fault: 'unexpected', found, cause: crash });
+    return openError(path, { kind: 'unexpected', cause: this.#crash });
   }
 
   #startWorker(workerData: Opening): Worker {
@@ -170,7 +152,7 @@ export class Owner {
     // Bundlers recognize this form only. The build replaces .ts with .mjs.
     const worker = new Worker(new URL('./commit-worker.ts', import.meta.url), options);
     worker.on('message', (reply: FromWorker) => this.#onReply(reply));
-    this.#crash = undefined;
+    this.#crash = new Error('its worker thread exited');
     // Without a listener, an exception in the worker would end this process.
     worker.on('error', (thrown) => (this.#crash = thrown));
     this.#exited = new Promise((resolve) => {
@@ -205,15 +187,6 @@ export class Owner {
     const result = this.#lastTask.then(task);
     this.#lastTask = result.catch(() => {});
     return result;
-  }
-}
-
-function holdInode(name: string): number | undefined {
-  try {
-    return process.platform === 'linux' ? openSync(name, pathOnly) : undefined;
-  } catch {
-    // It was removed meanwhile, which the first commit finds.
-    return undefined;
   }
 }
 

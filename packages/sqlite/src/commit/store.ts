@@ -7,9 +7,9 @@ import { findReplaced, openAsOwner } from '../open/owned-database.ts';
 import type { OpenedFile, Opening, OwnedDatabase } from '../open/owned-database.ts';
 import { ownerLockPathOf } from '../open/owner-lock.ts';
 import { identityOf } from '../open/path.ts';
+import { Statements } from '../open/statements.ts';
 import { Checkpoints } from './checkpoints.ts';
 import type { FromWorker, NotCommitted } from './owner.ts';
-import { Statements } from './statements.ts';
 
 /** Opens a file as its owner, to create plants in it. */
 export function openStore(opening: Opening): Result<Store, OpenSqliteError> {
@@ -104,10 +104,8 @@ export class Store {
   #lookBefore(): NotCommitted | undefined {
     const fault = this.#findMoved() ?? this.#findOverwritten();
     if (fault !== undefined) return fault;
-    if (findFullDisk(this.file.name) !== undefined)
-      return refused('the database cannot be written: disk-full');
-    if (!this.#isWalShortened()) return undefined;
-    return refused(this.#messageOf({ fault: 'wal-shortened' }));
+    const found = findFullDisk(this.file.name) ?? this.#findShortenedWal();
+    return found && refused(this.#messageOf(found));
   }
 
   #lookAfter(): NotCommitted | undefined {
@@ -122,16 +120,17 @@ export class Store {
   #findOverwritten(): NotCommitted | undefined {
     this.#isOverwritten ||= this.#database.isOverwritten();
     if (!this.#isOverwritten) return undefined;
-    return refused(this.#messageOf({ fault: 'overwritten', found: this.file.name }));
+    return refused(this.#messageOf({ kind: 'overwritten', detail: this.file.name }));
   }
 
   /**
-   * Whether the WAL file has lost plants: a connection without a cache does not find the last ones.
-   * SQLite shortens it only after a checkpoint; another file in its place has nothing to lose.
+   * Returns a fault if the WAL file has lost plants: a connection without a cache does not find the
+   * last ones. SQLite shortens it only after a checkpoint; another file in its place has nothing to
+   * lose.
    */
-  #isWalShortened(): boolean {
-    if (!this.#checkpoints.isWalShorter() || this.#findGoneCompanion() !== undefined) return false;
-    return !this.#canReadLastPlants();
+  #findShortenedWal(): Fault | undefined {
+    if (!this.#checkpoints.isWalShorter() || this.#findGoneCompanion()) return undefined;
+    return this.#canReadLastPlants() ? undefined : { kind: 'wal-shortened' };
   }
 
   /** Whether a new connection finds the last acknowledged plants, as this one does by its cache. */
@@ -158,7 +157,7 @@ export class Store {
   /** Truncates the WAL file, also of a renamed file: a new file of that name would receive it. */
   #truncateWal(): void {
     try {
-      if (this.#findOverwritten() !== undefined || this.#isWalShortened()) return;
+      if (this.#findOverwritten() ?? this.#findShortenedWal()) return;
       if (!this.#database.isBesideWal() && !this.#database.isRenamed()) return;
       this.#database.releaseWal();
       // Readers are not waited for.

@@ -2,15 +2,8 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import type { Database } from './connection.ts';
-import {
-  codeOf,
-  failureOf,
-  type Fault,
-  openError,
-  type OpenSqliteError,
-  warnings,
-} from './errors.ts';
-import { absolutePath, isMountPoint, resolveLinks } from './path.ts';
+import { failureOf, type Fault, openError, type OpenSqliteError, warnings } from './errors.ts';
+import { absolutePath, attempt, isMountPoint, resolveLinks } from './path.ts';
 import { findAlteration, findUnreadable, isNew, isTruncated } from './table.ts';
 import { isInWalMode, walHeaderSize, walSize } from './wal.ts';
 
@@ -28,14 +21,17 @@ import { isInWalMode, walHeaderSize, walSize } from './wal.ts';
  * ```
  */
 export function checkDatabasePath(path: string): Result<void, OpenSqliteError> {
-  return absolutePath(path).andThen((file) => {
-    try {
-      const fault = findDenied(file) ?? findPathFault(resolveLinks(file));
-      return fault === undefined ? ok() : err(openError(file, fault));
-    } catch (thrown) {
-      return err(explain(file, thrown));
-    }
-  });
+  const file = absolutePath(path);
+  try {
+    const name = resolveLinks(file);
+    const { R_OK, W_OK, X_OK } = fs.constants;
+    fs.accessSync(dirname(name), W_OK | X_OK);
+    if (fs.existsSync(name)) fs.accessSync(name, R_OK | W_OK);
+    const fault = findPathFault(name);
+    return fault === undefined ? ok() : err(openError(file, fault));
+  } catch (thrown) {
+    return err(explain(file, thrown));
+  }
 }
 
 /** Returns why a path cannot be that of an owner's database. Throws the errors of system calls. */
@@ -50,15 +46,14 @@ export function findPathFault(file: string): Fault | undefined {
 /** Returns why a path is not that of a file: SQLite would create files beside a device. */
 export function findTypeFault(file: string): Fault | undefined {
   const found = fs.statSync(file, { throwIfNoEntry: false });
-  if (found === undefined || found.isFile()) return undefined;
-  return { fault: 'path-invalid', found: 'it is a folder, a device or a pipe; name a file' };
+  return found?.isFile() === false ? { kind: 'not-a-file' } : undefined;
 }
 
 /** Returns why another path of a file may have another WAL file and owner lock beside it. */
 export function findOtherPath(file: string): Fault | undefined {
   const links = fs.statSync(file, { throwIfNoEntry: false })?.nlink ?? 0;
-  if (links > 1) return { fault: 'hard-links' };
-  return isMountPoint(file) ? { fault: 'mount-point' } : undefined;
+  if (links > 1) return { kind: 'hard-links' };
+  return isMountPoint(file) ? { kind: 'mount-point' } : undefined;
 }
 
 /**
@@ -69,7 +64,7 @@ export function findOtherPath(file: string): Fault | undefined {
 export function findWalOfAnotherFile(file: string, descriptor?: number): Fault | undefined {
   if ((walSize(file) ?? 0) <= walHeaderSize) return undefined;
   if (descriptor !== undefined && isInWalMode(descriptor)) return undefined;
-  return { fault: 'wal-of-another-file' };
+  return { kind: 'wal-of-another-file' };
 }
 
 /**
@@ -80,7 +75,7 @@ export function findFullDisk(file: string): Fault | undefined {
   const { bavail, bfree, blocks, bsize } = fs.statfsSync(dirname(file));
   const free = (process.geteuid?.() === 0 ? bfree : bavail) * bsize;
   // Some file systems do not count blocks.
-  return blocks > 0 && free < minFreeBytes ? { fault: 'disk-full' } : undefined;
+  return blocks > 0 && free < minFreeBytes ? { kind: 'disk-full' } : undefined;
 }
 
 /** Twice what the -shm file grows at once. */
@@ -88,13 +83,9 @@ const minFreeBytes = 2 ** 16;
 
 /** Returns what an operator should know of the disk of a file that can be used. */
 export function findWarnings(file: string): readonly string[] {
-  try {
-    const isInMemory = fs.statfsSync(dirname(file)).type === tmpfs;
-    return isInMemory ? [warnings.tmpfs.replace('{path}', () => file)] : [];
-  } catch {
-    // The folder was moved meanwhile, which the first commit finds.
-    return [];
-  }
+  // If the folder was moved meanwhile, the first commit finds that.
+  const isInMemory = attempt(() => fs.statfsSync(dirname(file)).type) === tmpfs;
+  return isInMemory ? [warnings.tmpfs(file)] : [];
 }
 
 /** The type that statfs(2) reports. */
@@ -108,54 +99,17 @@ export function findContentFault(
 ): Fault | undefined {
   // The last pages can be in the WAL file alone, which an owner may write to between the checks.
   const hasNoWal = () => walSize(file) === 0;
-  if (hasNoWal() && isTruncated(database, file) && hasNoWal()) return { fault: 'damaged' };
-  if (isNew(database)) return use === 'create' ? undefined : { fault: 'empty' };
+  if (hasNoWal() && isTruncated(database, file) && hasNoWal()) return { kind: 'damaged' };
+  if (isNew(database)) return use === 'create' ? undefined : { kind: 'empty' };
   return findUnreadable(database) ?? (use === 'read' ? undefined : findAlteration(database));
 }
 
 /**
- * Returns the error for an exception from SQLite or a system call, with the access that this user
- * lacks: SQLite's "unable to open" has many causes. Rethrows any other exception, which is a bug.
+ * Returns the error for an exception from SQLite or a system call, in its own words. Rethrows any
+ * other exception, which is a bug.
  */
 export function explain(path: string, cause: unknown): OpenSqliteError {
-  const fault = failureOf(cause);
-  if (fault === undefined) throw cause;
-  const mayBeDenied = fault === 'read-only' || fault === 'cannot-open';
-  return openError(path, { fault, ...(mayBeDenied && findDenied(path)), cause });
-}
-
-/** Returns the first access to a path, its folder included, that this user does not have. */
-export function findDenied(path: string): Fault | undefined {
-  const folder = dirname(tryToResolve(path));
-  const entered = accessError(`${folder}/.`, fs.constants.X_OK);
-  if (entered !== undefined) {
-    const found = `${folder}: ${entered}; make this folder, or let this user enter it`;
-    return { fault: 'path-invalid', found };
-  }
-  const read = accessError(path, fs.constants.R_OK);
-  if (read !== undefined && read !== 'ENOENT')
-    return { fault: 'path-invalid', found: `${read}; correct the path, or let this user read it` };
-  const written = read === undefined ? accessError(path, fs.constants.W_OK) : undefined;
-  if (written !== undefined) return { fault: 'read-only', found: written };
-  const beside = accessError(folder, fs.constants.W_OK);
-  return beside === undefined ? undefined : { fault: 'read-only', found: `${folder}: ${beside}` };
-}
-
-function tryToResolve(path: string): string {
-  try {
-    return resolveLinks(path);
-  } catch {
-    // A folder that this user may not enter, for example.
-    return path;
-  }
-}
-
-/** Returns the code of the error of access(2), if there is one. */
-function accessError(path: string, mode: number): string | undefined {
-  try {
-    fs.accessSync(path, mode);
-    return undefined;
-  } catch (thrown) {
-    return String(codeOf(thrown));
-  }
+  const kind = failureOf(cause);
+  if (kind === undefined) throw cause;
+  return openError(path, { kind, cause });
 }

@@ -12,7 +12,7 @@ import { Database } from './connection.ts';
 import { failureOf, type Fault, openError, type OpenSqliteError } from './errors.ts';
 import * as faults from './faults.ts';
 import { acquireOwnerLock, lockTimeoutMs } from './owner-lock.ts';
-import { identify, identityOf, release, resolveLinks } from './path.ts';
+import { attempt, identify, identityOf, resolveLinks } from './path.ts';
 import { Rewriter } from './rewriter.ts';
 import { findAlteration, migrate } from './table.ts';
 import { isInWalMode, syncWal, walHeaderSize, walSize } from './wal.ts';
@@ -25,13 +25,17 @@ export type OpenedFile = {
   readonly identity: string;
 };
 
-/** A file to open. */
-export type Opening = {
+/** A command to open a file: one that may be new, or the same file again. */
+export type Opening = CreateCommand | OwnCommand;
+
+type CreateCommand = { readonly kind: 'create'; readonly path: string };
+
+type OwnCommand = {
+  readonly kind: 'own';
   readonly path: string;
-  /** The file that was at the path before; `undefined` at first, when it may be new. */
-  readonly before?: OpenedFile | undefined;
+  readonly before: OpenedFile;
   /** Whether a sync failed in this process, so that the WAL file must be rewritten. */
-  readonly mustRewrite?: boolean;
+  readonly mustRewrite: boolean;
 };
 
 /**
@@ -39,10 +43,10 @@ export type Opening = {
  * nothing is open, and the file of another program is unchanged.
  */
 export function openAsOwner(opening: Opening): Result<OwnedDatabase, OpenSqliteError> {
-  const { path, before } = opening;
+  const { path } = opening;
   try {
-    const name = before?.name ?? resolveLinks(path);
-    const fault = (before && findReplaced(before)) ?? faults.findPathFault(name);
+    const name = opening.kind === 'own' ? opening.before.name : resolveLinks(path);
+    const fault = findOtherFile(opening) ?? faults.findPathFault(name);
     if (fault !== undefined) return err(openError(path, fault));
     return acquireOwnerLock(path, name).andThen((lock) => openLocked(opening, name, lock));
   } catch (thrown) {
@@ -50,16 +54,21 @@ export function openAsOwner(opening: Opening): Result<OwnedDatabase, OpenSqliteE
   }
 }
 
+/** Returns a fault if the path of an earlier file leads to another one. */
+function findOtherFile(opening: Opening): Fault | undefined {
+  return opening.kind === 'own' ? findReplaced(opening.before) : undefined;
+}
+
 /** Returns a fault if an opened file has lost its path. Throws if that cannot be examined. */
 export function findReplaced({ path, name, identity }: OpenedFile): Fault | undefined {
   // A link in the place of the file may lead to it, but not to its WAL file.
   const isThere = identityOf(name, lstatSync) === identity;
   if (isThere && (path === name || identityOf(path) === identity)) return undefined;
-  return { fault: 'replaced', found: name };
+  return { kind: 'replaced', detail: name };
 }
 
 /** Time that a commit waits for a write lock, in milliseconds. */
-export const busyTimeoutMs = 2_000;
+const busyTimeoutMs = 2_000;
 
 /** The connection of the only owner of a file, which other programs can read. */
 export class OwnedDatabase extends Database {
@@ -107,7 +116,7 @@ export class OwnedDatabase extends Database {
       return undefined;
     } catch (cause) {
       if (failureOf(cause) !== 'locked') throw cause;
-      return { fault: 'locked', cause };
+      return { kind: 'locked', cause };
     } finally {
       this.exec('PRAGMA locking_mode = NORMAL');
       // The next read returns the connection to a shared lock.
@@ -131,13 +140,12 @@ export class OwnedDatabase extends Database {
 
   /** Makes `close` leave the WAL file: the last connection is read-only, and runs no checkpoint. */
   keepWal(): void {
-    try {
+    // If this fails, nothing else can prevent the checkpoint.
+    attempt(() => {
       this.#walKeeper ??= new Database(this.file.name, { readOnly: true });
       // From its first read on, the connection has a lock that prevents the other's checkpoint.
       this.#walKeeper.exec('SELECT count(*) FROM sqlite_schema');
-    } catch {
-      // Nothing else can prevent the checkpoint.
-    }
+    });
   }
 
   /** Makes `close` run a checkpoint again, and remove the WAL file. */
@@ -151,20 +159,21 @@ export class OwnedDatabase extends Database {
    * throws: the file system may have gone.
    */
   override close(): void {
-    release(() => super.close());
-    release(() => this.releaseWal());
-    release(() => this.#rewriter.close());
-    release(() => closeSync(this.#descriptor));
-    release(() => this.#ownerLock.close());
+    attempt(() => super.close());
+    attempt(() => this.releaseWal());
+    attempt(() => this.#rewriter.close());
+    attempt(() => closeSync(this.#descriptor));
+    attempt(() => this.#ownerLock.close());
   }
 }
 
 /** Opens a file whose owner lock is acquired. */
 function openLocked(
-  { path, before, mustRewrite = false }: Opening,
+  opening: Opening,
   name: string,
   lock: Database,
 ): Result<OwnedDatabase, OpenSqliteError> {
+  const { path } = opening;
   const hadWal = (walSize(name) ?? 0) > walHeaderSize;
   let descriptor: number | undefined;
   let database: OwnedDatabase | undefined;
@@ -175,10 +184,10 @@ function openLocked(
     const unopened = faults.findWalOfAnotherFile(name, descriptor) ?? faults.findFullDisk(name);
     if (unopened !== undefined) return err(openError(path, unopened));
     // Like SQLite. A file that was there before is not made again.
-    descriptor ??= openSync(name, before === undefined ? constants.O_CREAT : 'r', 0o644);
+    descriptor ??= openSync(name, opening.kind === 'create' ? constants.O_CREAT : 'r', 0o644);
     database = new OwnedDatabase(path, name, { descriptor, lock });
-    const unusable = prepareFile(database, { hadWal, mustRewrite, mayBeNew: before === undefined });
-    const fault = unusable ?? findReplaced(before ?? database.file) ?? findReplaced(database.file);
+    const unusable = prepareFile(database, opening, hadWal);
+    const fault = unusable ?? findOtherFile(opening) ?? findReplaced(database.file);
     isOpen = fault === undefined;
     return fault === undefined ? ok(database) : err(openError(path, fault));
   } catch (thrown) {
@@ -187,22 +196,22 @@ function openLocked(
     throw thrown;
   } finally {
     const opened = descriptor;
-    if (!isOpen) release(() => (database ?? lock).close());
-    if (database === undefined && opened !== undefined) release(() => closeSync(opened));
+    if (!isOpen) attempt(() => (database ?? lock).close());
+    if (database === undefined && opened !== undefined) attempt(() => closeSync(opened));
   }
 }
 
-type Preparing = Record<'hadWal' | 'mustRewrite' | 'mayBeNew', boolean>;
-
-function prepareFile(database: OwnedDatabase, preparing: Preparing): Fault | undefined {
-  const { hadWal, mustRewrite, mayBeNew } = preparing;
+function prepareFile(
+  database: OwnedDatabase,
+  opening: Opening,
+  hadWal: boolean,
+): Fault | undefined {
   const { name } = database.file;
   const isNew = statSync(name).size === 0;
   // Runs WAL recovery, in normal locking mode, so that other programs can share the file.
   database.exec('SELECT count(*) FROM sqlite_schema');
-  const notDurable = hadWal ? makeDurable(database, mustRewrite) : undefined;
-  const unusable =
-    notDurable ?? faults.findContentFault(database, name, mayBeNew ? 'create' : 'own');
+  const notDurable = hadWal ? makeDurable(database, opening) : undefined;
+  const unusable = notDurable ?? faults.findContentFault(database, name, opening.kind);
   if (unusable !== undefined) return unusable;
   // FULL syncs the WAL file after each commit; with NORMAL a power cut loses acknowledged plants.
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
@@ -225,13 +234,13 @@ function prepareFile(database: OwnedDatabase, preparing: Preparing): Fault | und
  * Rewrites commits that SQLite recovered from the WAL file, and pages of a failed checkpoint: they
  * may exist only in the page cache. The caller syncs the WAL file.
  */
-function makeDurable(database: OwnedDatabase, mustRewrite: boolean): Fault | undefined {
+function makeDurable(database: OwnedDatabase, opening: Opening): Fault | undefined {
   const busy = database.withExclusiveLock(() => {
     database.rewriteWal();
     database.rewriteTail();
     syncWal(database.file.name);
   });
-  if (busy === undefined || mustRewrite) return busy;
+  if (busy === undefined || (opening.kind === 'own' && opening.mustRewrite)) return busy;
   // Other programs can still read and run checkpoints, but not write to the WAL file.
   database.exec('BEGIN IMMEDIATE');
   try {

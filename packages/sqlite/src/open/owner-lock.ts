@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
 import { Database } from './connection.ts';
-import { codeOf, failureOf, openError, type OpenSqliteError } from './errors.ts';
-import { explain, findDenied } from './faults.ts';
+import { codeOf, failureOf, type OpenSqliteError } from './errors.ts';
+import { explain } from './faults.ts';
 
 /** Time to wait for another process that has the file locked, in milliseconds. */
 export const lockTimeoutMs = 500;
@@ -21,17 +21,10 @@ export function acquireOwnerLock(path: string, file: string): Result<Database, O
     return ok(lock);
   } catch (cause) {
     lock?.close();
-    const isOfLock = existsSync(lockPath) && lockFailures.includes(failureOf(cause));
-    if (!isOfLock || findDenied(path) !== undefined) return err(explain(path, cause));
-    const found =
-      `${lockPath} cannot be locked (${(cause as Error).message}); it must be an empty file to ` +
-      'which this user may write';
-    return err(openError(path, { fault: 'path-invalid', found, cause }));
+    const isOfLock = existsSync(lockPath) && failureOf(cause) !== 'locked';
+    return err(explain(isOfLock ? lockPath : path, cause));
   }
 }
-
-/** Failures because of the lock file itself. */
-const lockFailures: readonly unknown[] = ['cannot-open', 'read-only', 'not-a-database'];
 
 /** Creates a file unless it exists. The error of open(2) says more than SQLite's. */
 function isCreated(path: string): boolean {
@@ -49,10 +42,14 @@ export function ownerLockPathOf(file: string): string {
   return `${file}-owner`;
 }
 
-/** Copies the permissions and, as root, the owner of a file, as SQLite does for the WAL file. */
-export function copyPermissions(file: string, path: string, extraMode = 0): void {
+/**
+ * Copies the permissions of a file, which may be missing, as SQLite does for the WAL file; and, as
+ * root, the owner of another one.
+ */
+export function copyPermissions(file: string, path: string, extraMode = 0, owned = file): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined || process.geteuid === undefined) return;
   chmodSync(path, (found.mode & 0o777) | extraMode);
-  if (process.geteuid() === 0) chownSync(path, found.uid, found.gid);
+  const { uid, gid } = statSync(owned);
+  if (process.geteuid() === 0) chownSync(path, uid, gid);
 }

@@ -19,25 +19,24 @@ export function findUnreadable(database: Database): Fault | undefined {
   const isOurs = database.read('PRAGMA application_id') === applicationId;
   const version = Number(database.read('PRAGMA user_version'));
   if (isOurs && version > schemaVersion && others.length > 0)
-    return { fault: 'schema-newer', found: String(version) };
+    return { kind: 'schema-newer', detail: String(version) };
   if (firstNames.every((name) => members.includes(name))) return undefined;
-  if (!isOurs) return { fault: 'not-a-plant-store' };
-  return { fault: 'table-altered', found: 'copy the plants with sqlite3, or restore a backup' };
+  if (!isOurs) return { kind: 'not-a-plant-store' };
+  return { kind: 'table-altered', detail: 'copy the plants with sqlite3, or restore a backup' };
 }
 
 /** Returns why inserts into the table may not do what this package expects. */
 export function findAlteration(database: Database): Fault | undefined {
-  const fault = 'table-altered';
   // With a trigger or a unique index, an insert can do nothing.
   const by =
     database.read(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'plants'
       COLLATE NOCASE UNION ALL SELECT name FROM pragma_index_list('plants') WHERE "unique"`);
-  const isOwn = isOwnTable(database);
-  if (isOwn && by === undefined) return undefined;
+  if (by === undefined && isOwnTable(database)) return undefined;
   // The index of a constraint cannot be dropped.
-  if (isOwn && !String(by).startsWith('sqlite_autoindex_'))
-    return { fault, found: `drop its trigger or unique index "${String(by)}"` };
-  return { fault, found: 'export the plants, and import them into a new file' };
+  const mayDrop = by !== undefined && !String(by).startsWith('sqlite_autoindex_');
+  const drop = mayDrop ? `drop its trigger or unique index "${String(by)}", or ` : '';
+  const detail = `${drop}export the plants, and import them into a new file`;
+  return { kind: 'table-altered', detail };
 }
 
 /**
@@ -79,10 +78,10 @@ export function findColumns(database: Database) {
 }
 
 /** Returns the columns of later versions that the table lacks. SQLite ignores the case of names. */
-export function findMissing(database: Database, later = laterNames) {
+function findMissing(database: Database) {
   const { members, others } = findColumns(database);
   const found = [...members, ...others].map((name) => name.toLowerCase());
-  return later.filter((name) => !found.includes(name));
+  return laterNames.filter((name) => !found.includes(name));
 }
 
 /** Whether a file is shorter than its header states, as an interrupted copy. SQLite opens it. */

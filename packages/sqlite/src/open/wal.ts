@@ -1,13 +1,9 @@
 import { fsyncSync, openSync, readSync, statSync } from 'node:fs';
-import { identityOf, syncFolderOf, withOpenFile } from './path.ts';
+import { attempt, identityOf, syncFolderOf, withOpenFile } from './path.ts';
 
 /** Size of the WAL file of a database, in bytes; 0 without one, `undefined` when inaccessible. */
 export function walSize(file: string): number | undefined {
-  try {
-    return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0);
 }
 
 /** Size of the header of a WAL file, before its first frame. */

@@ -6,7 +6,7 @@ import { codeOf, failureOf, openError, resultCodeOf } from '../open/errors.ts';
 import type { OpenSqliteError } from '../open/errors.ts';
 import { copyPermissions } from '../open/owner-lock.ts';
 import { explain, findContentFault } from '../open/faults.ts';
-import { absolutePath, release, syncFolderOf } from '../open/path.ts';
+import { absolutePath, attempt, syncFolderOf } from '../open/path.ts';
 import { countPlants } from './plant-reader.ts';
 import { Reader } from './reader.ts';
 
@@ -27,8 +27,8 @@ import { Reader } from './reader.ts';
  * console.log(`plants: ${backedUp.value.plants}`);
  * ```
  */
-export function backUpPlants(options: BackUpOptions): ResultAsync<PlantsBackup, BackUpError> {
-  return copy(options, { advice: () => 'name another file' });
+export function backUpPlants(options: BackUpOptions): ResultAsync<PlantsBackup, OpenSqliteError> {
+  return new ResultAsync(Promise.resolve(copy(options, false)));
 }
 
 /**
@@ -38,11 +38,8 @@ export function backUpPlants(options: BackUpOptions): ResultAsync<PlantsBackup, 
  *
  * @returns the number of plants and the size of the file, or the reason why the restore failed
  */
-export function restorePlants(options: BackUpOptions): ResultAsync<PlantsBackup, BackUpError> {
-  const advice = (to: string) =>
-    'stop the server, then move the database and the files beside it to a new folder: ' +
-    `mkdir elsewhere && mv '${to.replaceAll("'", String.raw`'\''`)}'* elsewhere/`;
-  return copy(options, { advice, mustBeUsable: true });
+export function restorePlants(options: BackUpOptions): ResultAsync<PlantsBackup, OpenSqliteError> {
+  return new ResultAsync(Promise.resolve(copy(options, true)));
 }
 
 /** Options of {@link backUpPlants} and {@link restorePlants}. */
@@ -53,15 +50,6 @@ export type BackUpOptions = {
   readonly to: string;
 };
 
-/** Reason why a backup or a restore failed. `path` is the affected file. */
-export type BackUpError = OpenSqliteError | BackUpRefused;
-
-/** The copy cannot have its name, which a file has, or cannot get it without hard links. */
-export type BackUpRefused = Pick<OpenSqliteError, 'path' | 'message'> & {
-  /** Discriminates the error from {@link OpenSqliteError}. */
-  readonly kind: 'exists' | 'no-hard-links';
-};
-
 /** A complete copy, synced to the disk. */
 export type PlantsBackup = {
   /** Number of plants in the copy. */
@@ -70,30 +58,26 @@ export type PlantsBackup = {
   readonly size: number;
 };
 
-/** Advice for a copy that exists, and whether a start must accept it. */
-type Copying = { readonly advice: (to: string) => string; readonly mustBeUsable?: boolean };
-
-function copy(options: BackUpOptions, copying: Copying): ResultAsync<PlantsBackup, BackUpError> {
-  const copied = absolutePath(options.to).andThen((to): Result<PlantsBackup, BackUpError> => {
-    let source: Reader | undefined;
-    try {
-      const temporary = `${to}.${randomBytes(6).toString('hex')}.partial`;
-      // SQLite would apply such files to the copy, or share them. A name that is too long fails.
-      const names = ['', '-wal', '-shm', '-journal'].map((suffix) => to + suffix);
-      names.push(`${temporary}-journal`);
-      const existing = names.find((name) => fs.lstatSync(name, { throwIfNoEntry: false }));
-      if (existing !== undefined) return err(exists(existing, copying.advice(to)));
-      const opened = Reader.open(options.from);
-      if (opened.isErr()) return err(opened.error);
-      source = opened.value;
-      return copyOf(source, { temporary, to }, copying);
-    } catch (thrown) {
-      return err(explain(to, thrown));
-    } finally {
-      source?.close();
-    }
-  });
-  return new ResultAsync(Promise.resolve(copied));
+/** Copies a file that a start must accept, if it is restored. */
+function copy(options: BackUpOptions, isRestored: boolean): Result<PlantsBackup, OpenSqliteError> {
+  const to = absolutePath(options.to);
+  const temporary = `${to}.${randomBytes(6).toString('hex')}.partial`;
+  // SQLite would apply such files to the copy, or share them. A name that is too long fails.
+  const names = ['', '-wal', '-shm', '-journal'].map((suffix) => to + suffix);
+  names.push(`${temporary}-journal`);
+  let source: Reader | undefined;
+  try {
+    const existing = names.find((name) => fs.lstatSync(name, { throwIfNoEntry: false }));
+    if (existing !== undefined) return err(openError(existing, { kind: 'exists' }));
+    const opened = Reader.open(options.from);
+    if (opened.isErr()) return err(opened.error);
+    source = opened.value;
+    return copyOf(source, { temporary, to }, isRestored);
+  } catch (thrown) {
+    return err(explain(to, thrown));
+  } finally {
+    source?.close();
+  }
 }
 
 type Target = Record<'temporary' | 'to', string>;
@@ -101,31 +85,25 @@ type Target = Record<'temporary' | 'to', string>;
 /** Copies to a temporary file, and removes it unless it has become the copy. */
 function copyOf(
   source: Reader,
-  { temporary, to }: Target,
-  { advice, mustBeUsable = false }: Copying,
-): Result<PlantsBackup, BackUpError> {
-  const unusable = mustBeUsable ? findContentFault(source, source.file, 'own') : undefined;
+  target: Target,
+  isRestored: boolean,
+): Result<PlantsBackup, OpenSqliteError> {
+  const { temporary, to } = target;
+  const unusable = isRestored ? findContentFault(source, source.file, 'own') : undefined;
   if (unusable !== undefined) return err(openError(source.path, unusable));
   fs.closeSync(fs.openSync(temporary, 'wx', 0o600));
   try {
     // The copy of a read-only file can be written to.
-    copyPermissions(source.file, temporary, 0o600);
-    if (mustBeUsable) giveToFolderOwner(temporary);
-    return fill(temporary, to, source).andThen((backup) => {
-      const refused = giveName(temporary, to, advice(to));
-      return refused === undefined ? ok(backup) : err(refused);
-    });
+    const isOfRoot = isRestored && fs.statSync(source.file).uid === 0;
+    copyPermissions(source.file, temporary, 0o600, isOfRoot ? dirname(to) : source.file);
+    return fill(source, target).andThen((backup) => giveName(target).map(() => backup));
   } finally {
-    release(() => fs.unlinkSync(temporary));
-    release(() => fs.unlinkSync(`${temporary}-journal`));
+    attempt(() => fs.unlinkSync(temporary));
+    attempt(() => fs.unlinkSync(`${temporary}-journal`));
   }
 }
 
-function fill(
-  temporary: string,
-  to: string,
-  source: Reader,
-): Result<PlantsBackup, OpenSqliteError> {
+function fill(source: Reader, { temporary, to }: Target): Result<PlantsBackup, OpenSqliteError> {
   try {
     // SQLite syncs the copy (PRAGMA synchronous).
     source.prepare('VACUUM INTO ?').run(temporary);
@@ -138,7 +116,7 @@ function fill(
   const copied = new Reader(to, temporary);
   try {
     // VACUUM copies the rows of a damaged page without reading their columns.
-    if (copied.findDamage().length > 0) return err(openError(source.path, { fault: 'damaged' }));
+    if (copied.findDamage().length > 0) return err(openError(source.path, { kind: 'damaged' }));
     const plants = Number(copied.read('SELECT count(*) FROM plants'));
     const { size } = fs.statSync(temporary);
     // In the source, so that an error names it.
@@ -149,28 +127,17 @@ function fill(
 }
 
 /** Gives the copy its name, unless a file has it: unlike rename(2), link(2) replaces no file. */
-function giveName(temporary: string, path: string, advice: string): BackUpRefused | undefined {
+function giveName({ temporary, to }: Target): Result<void, OpenSqliteError> {
   try {
-    fs.linkSync(temporary, path);
+    fs.linkSync(temporary, to);
   } catch (thrown) {
-    const code = codeOf(thrown);
-    if (code === 'EEXIST') return exists(path, advice);
-    // A file system without hard links, such as exFAT.
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(String(code))) throw thrown;
-    const message =
-      `${path} is on a file system without hard links, so a file cannot be named without ` +
-      'replacing another; name a file on another disk, and copy it from there';
-    return { kind: 'no-hard-links', path, message };
-  }
-  try {
-    fs.unlinkSync(temporary);
-    syncFolderOf(path);
-    return undefined;
-  } catch (thrown) {
-    // The name may not survive a power cut. A failed copy leaves no file.
-    fs.unlinkSync(path);
+    if (codeOf(thrown) === 'EEXIST') return err(openError(to, { kind: 'exists' }));
     throw thrown;
   }
+  fs.unlinkSync(temporary);
+  // If this fails, the name may not survive a power cut.
+  syncFolderOf(to);
+  return ok();
 }
 
 /** Whether `VACUUM INTO`, which reads the source only, failed because of it, not of the copy. */
@@ -179,15 +146,4 @@ function isOfSource(thrown: unknown): boolean {
   // SQLITE_IOERR_READ, SHORT_READ and CORRUPTFS.
   if (failure === 'input-output') return [266, 522, 8458].includes(resultCodeOf(thrown) ?? 0);
   return failure !== 'disk-full' && failure !== 'cannot-open' && failure !== 'read-only';
-}
-
-function exists(path: string, advice: string): BackUpRefused {
-  return { kind: 'exists', path, message: `${path} already exists; ${advice}` };
-}
-
-/** As root, gives a copy of root's file to the owner of its folder: the server must open it. */
-function giveToFolderOwner(path: string): void {
-  if (process.geteuid?.() !== 0 || fs.statSync(path).uid !== 0) return;
-  const { uid, gid } = fs.statSync(dirname(path));
-  if (uid !== 0) fs.chownSync(path, uid, gid);
 }

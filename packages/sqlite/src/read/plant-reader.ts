@@ -11,7 +11,7 @@ import type { Reader } from './reader.ts';
  * checkpoints, and the table of another program, where ids may repeat, by one statement.
  */
 export class PlantReader {
-  isAtEnd: boolean;
+  isAtEnd = false;
   readonly #reader: Reader;
   readonly #onUnknownColumns: (names: readonly string[]) => void;
   #isOwn = false;
@@ -27,7 +27,6 @@ export class PlantReader {
     this.#reader = reader;
     this.#onUnknownColumns = onUnknownColumns;
     this.#lastId = after;
-    this.isAtEnd = after >= largestId;
   }
 
   readBatch(): PlantBatch {
@@ -52,7 +51,7 @@ export class PlantReader {
     let text = 0;
     for (let count = 1; ; count += 1) {
       const { value: row } = rows.next();
-      this.isAtEnd = !row || (this.#isOwn && row[0] === largestId);
+      this.isAtEnd = !row;
       if (!row) return undefined;
       const fault = this.#faultOf(row);
       if (typeof row[0] === 'bigint') this.#lastId = row[0];
@@ -60,9 +59,8 @@ export class PlantReader {
       const plant = plantOf(row as Row);
       plants.push(plant);
       text += textLength(plant);
-      if (this.isAtEnd) return undefined;
       if (plants.length < limits.plants && text < limits.text) continue;
-      return this.#isOwn && this.#hasSkipped(before, count) ? { fault: 'damaged' } : undefined;
+      return this.#isOwn && this.#hasSkipped(before, count) ? { kind: 'damaged' } : undefined;
     }
   }
 
@@ -107,7 +105,7 @@ export class PlantReader {
   #faultOf(row: readonly unknown[]): Fault | undefined {
     const [id] = row;
     if (typeof id === 'bigint' && (id < this.#lastId || (this.#isOwn && id === this.#lastId)))
-      return { fault: 'damaged' };
+      return { kind: 'damaged' };
     const invalid = invalidMemberOf(row);
     let reason: string | undefined;
     if (typeof id !== 'bigint') reason = 'the id is no integer';
@@ -116,7 +114,7 @@ export class PlantReader {
     else if (this.#hasReplacedBytes(row as Row)) reason = 'a text is not UTF-8';
     if (reason === undefined) return undefined;
     const shown = typeof id === 'bigint' ? id : JSON.stringify(String(id).slice(0, 100));
-    return { fault: 'not-a-plant', found: `${shown}: ${reason}` };
+    return { kind: 'not-a-plant', detail: `${shown}: ${reason}` };
   }
 
   /** Whether bytes that are not UTF-8 were read as U+FFFD: the table has another text. */
@@ -152,8 +150,11 @@ export function countPlants(reader: Reader): Result<number, OpenSqliteError> {
 }
 
 /** Returns the columns to read of a table, NULL for each that it does not have. */
-export function readable(members: readonly string[]): string {
-  return columnNames.map((name) => (members.includes(name) ? name : 'NULL')).join();
+function readable(members: readonly string[]): string {
+  // Node 22 would read a text up to U+0000. A number is none.
+  const valueOf = (name: string) =>
+    name === 'id' ? name : `iif(instr(${name}, char(0)), 0, ${name})`;
+  return columnNames.map((name) => (members.includes(name) ? valueOf(name) : 'NULL')).join();
 }
 
 type Rows = Iterator<readonly unknown[], null | undefined>;
@@ -162,7 +163,6 @@ type Rows = Iterator<readonly unknown[], null | undefined>;
 const limits = { plants: 1_000, text: 2 ** 20 };
 
 const smallestId = -(2n ** 63n);
-const largestId = 2n ** 63n - 1n;
 
 /** Returns the name of a column whose value no plant can have. */
 function invalidMemberOf(row: readonly unknown[]): string | undefined {

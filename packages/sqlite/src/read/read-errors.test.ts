@@ -45,16 +45,3 @@ it('an I/O error at any read is reported as one, and never as damage', async ({ 
   ]);
   expect(await readdir(copies)).toEqual([]);
 });
-
-it('a backup whose copy cannot be opened for a write names the copy, and never the source', async ({
-  skip,
-}) => {
-  const disk = await faultyDisk(skip);
-  const folder = await makeFolder();
-  const source = join(folder, 'plants.db');
-  makeStore(source, stored);
-  const failing = fileURLToPath(new URL('../../test/fail-each-open-of-copy.ts', import.meta.url));
-  const args = [failing, source, disk.path];
-  const { stdout } = await run(process.execPath, args, { env: { ...process.env, ...disk.env } });
-  expect(JSON.parse(stdout)).toEqual([`cannot-open ${disk.path}`, 'ok', `read-only ${disk.path}`]);
-});

@@ -3,7 +3,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { Database } from '../open/connection.ts';
 import { failureOf, type Fault, openError, type OpenSqliteError } from '../open/errors.ts';
 import * as faults from '../open/faults.ts';
-import { absolutePath, identify, resolveLinks } from '../open/path.ts';
+import { absolutePath, attempt, identify, resolveLinks } from '../open/path.ts';
 import { isInWalMode, keptDescriptorOf, walHeaderSize } from '../open/wal.ts';
 
 /** A database file that is read, whether or not a repository has it open. */
@@ -11,27 +11,26 @@ export class Reader extends Database {
   readonly path: string;
   /** The path with symbolic links resolved. */
   readonly file: string;
-  #state: FileState | undefined;
+  #state: ReturnType<typeof stateOf>;
 
   /** Opens a file that has plants. */
   static open(path: string): Result<Reader, OpenSqliteError> {
-    return absolutePath(path).andThen((absolute) => {
-      let reader: Reader | undefined;
-      try {
-        const file = resolveLinks(absolute);
-        const unopened = findUnopened(file);
-        if (unopened !== undefined) return err(openError(absolute, unopened));
-        reader = new Reader(absolute, file);
-        const fault = faults.findContentFault(reader, file, 'read');
-        if (fault === undefined) return ok(reader);
-        reader.close();
-        return err(openError(absolute, fault));
-      } catch (thrown) {
-        const error = reader?.explain(thrown) ?? faults.explain(absolute, thrown);
-        reader?.close();
-        return err(error);
-      }
-    });
+    const absolute = absolutePath(path);
+    let reader: Reader | undefined;
+    try {
+      const file = resolveLinks(absolute);
+      const unopened = findUnopened(file);
+      if (unopened !== undefined) return err(openError(absolute, unopened));
+      reader = new Reader(absolute, file);
+      const fault = faults.findContentFault(reader, file, 'read');
+      if (fault === undefined) return ok(reader);
+      reader.close();
+      return err(openError(absolute, fault));
+    } catch (thrown) {
+      const error = reader?.explain(thrown) ?? faults.explain(absolute, thrown);
+      reader?.close();
+      return err(error);
+    }
   }
 
   /** @param path the path that errors name */
@@ -89,40 +88,31 @@ export class Reader extends Database {
     const isSame = found.isLive
       ? isInWalMode(keptDescriptorOf(this.file))
       : found.wal !== before?.wal || found.database === before.database;
-    return isSame ? undefined : openError(this.path, { fault: 'overwritten-while-read' });
+    return isSame ? undefined : openError(this.path, { kind: 'overwritten-while-read' });
   }
 }
 
 /** Time that a read waits for the WAL recovery of another program, in milliseconds. */
 const timeout = 2_000;
 
-/** The last changes of a file and of its WAL file, and whether that has plants. */
-type FileState = Readonly<Record<'inode' | 'database' | 'wal', string>> & {
-  readonly isLive: boolean;
-};
-
-/** Returns the state of a file; `undefined` without one, or when it is inaccessible. */
-function stateOf(file: string): FileState | undefined {
-  const database = tryToStat(file);
+/**
+ * Returns the last changes of a file and of its WAL file, and whether that has plants; `undefined`
+ * without a file, or when it is inaccessible.
+ */
+function stateOf(file: string) {
+  const find = (path: string) =>
+    attempt(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  const [database, wal] = [find(file), find(`${file}-wal`)];
   if (database === undefined) return undefined;
-  const wal = tryToStat(`${file}-wal`);
   const lastChange = (found: BigIntStats | undefined) => `${found?.size} ${found?.mtimeNs}`;
   const isLive = (wal?.size ?? 0n) > walHeaderSize;
   const inode = identify(database);
   return { inode, database: lastChange(database), wal: lastChange(wal), isLive };
 }
 
-function tryToStat(path: string): BigIntStats | undefined {
-  try {
-    return statSync(path, { bigint: true, throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
-}
-
 /** Returns why SQLite must not open a file: it may apply the WAL file of another one. */
 function findUnopened(file: string): Fault | undefined {
-  if (!existsSync(file)) return { fault: 'missing' };
+  if (!existsSync(file)) return { kind: 'missing' };
   const fault = faults.findTypeFault(file);
   if (fault !== undefined) return fault;
   const otherPath = faults.findOtherPath(file);

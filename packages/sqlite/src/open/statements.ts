@@ -1,7 +1,7 @@
-import { type Batch, columnNames, type Row, rowsOf } from '../open/columns.ts';
-import { resultCodeOf } from '../open/errors.ts';
-import { findAlteration } from '../open/table.ts';
-import type { OwnedDatabase } from '../open/owned-database.ts';
+import { type Batch, columnNames, type Row, rowsOf } from './columns.ts';
+import { resultCodeOf } from './errors.ts';
+import { findAlteration, schemaVersion } from './table.ts';
+import type { OwnedDatabase } from './owned-database.ts';
 
 /** Why plants are not inserted, by their indexes: SQLite's exception if it refuses the content. */
 export type NotInserted = ReadonlyMap<number, 'unchanged' | 'id-taken' | Error>;
@@ -33,7 +33,8 @@ export class Statements {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
       if (this.#isAltered()) return undefined;
-      if (batch[0].length === 0) this.#writeHeader();
+      // Writes the header again, as a create writes a row.
+      if (batch[0].length === 0) this.#database.exec(writeHeader);
       for (const [index, row] of rowsOf(batch).entries()) {
         const reason = this.#create(row);
         if (reason !== undefined) notInserted.set(index, reason);
@@ -56,12 +57,6 @@ export class Statements {
     return false;
   }
 
-  /** Writes a number of the header again, as a create writes a row. */
-  #writeHeader(): void {
-    const version = Number(this.#database.read('PRAGMA user_version'));
-    this.#database.exec(`PRAGMA user_version = ${version}`);
-  }
-
   /** Inserts a plant. Returns why it is not inserted, if it is not. */
   #create(row: Row): 'unchanged' | 'id-taken' | Error | undefined {
     let refusal: Error | undefined;
@@ -79,6 +74,7 @@ export class Statements {
   }
 }
 
+const writeHeader = `PRAGMA user_version = ${schemaVersion}`;
 // Node 22.18 binds no value to a numbered parameter.
 const parameters = columnNames.map(() => '?').join();
 const insertSql = `INSERT INTO plants (${columnNames.join()}) VALUES (${parameters})
