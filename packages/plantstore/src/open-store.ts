@@ -17,7 +17,8 @@ export async function openStore(
     case 'memory':
       return ok(createMemoryRepository());
     case 'sqlite':
-      requireWorkingDirectory();
+      // Throws if it was removed; a worker thread requires it in any case.
+      process.cwd();
       return openSqliteRepository({
         path: database.path,
         onHeldWal: (held) => log.warn({ ...held }, heldWalMessage),
@@ -73,11 +74,6 @@ function logEnd(repository: SqliteRepository, log: Logger): Store {
   };
 }
 
-/** Throws if the working directory was removed, which a worker thread requires in any case. */
-function requireWorkingDirectory(): void {
-  process.cwd();
-}
-
 export const loadPostgres = async () =>
   loadOptional(
     '@plantstore/postgres',
@@ -95,7 +91,7 @@ export async function inspectDatabase(database: DatabaseSetting): Promise<Result
     case 'memory':
       return ok();
     case 'sqlite':
-      requireWorkingDirectory();
+      process.cwd();
       if (process.permission !== undefined && !process.permission.has('worker'))
         return err(cannotOpen('Node runs with --permission: add --allow-worker'));
       return checkDatabasePath(database.path).mapErr(({ message }) => cannotOpen(message));

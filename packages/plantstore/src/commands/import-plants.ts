@@ -16,7 +16,7 @@ import {
 } from './command.ts';
 import { formats, type PlantRecord, type Records } from './format.ts';
 import { createProgress, plantCount, type Progress } from './progress.ts';
-import { openSource, type Source } from './source.ts';
+import { openSource } from './source.ts';
 
 /** Creates the plant of each record of a file or of standard input. */
 export const importPlants: Command = {
@@ -48,7 +48,7 @@ and import the file again.`,
 
 async function importRecords(
   plants: Import,
-  source: Source,
+  source: AsyncIterable<Buffer>,
   call: CommandCall,
 ): Promise<CommandResult> {
   const { progress } = plants;
@@ -57,7 +57,7 @@ async function importRecords(
     if (read.isOk()) await plants.add(read.value);
     else unread = read.error;
     if (plants.isStopped) break;
-    progress.show(() => `${plants.summary} ${source.percent()}`);
+    progress.show(() => plants.summary);
   }
   await plants.finish();
   progress.clear();
@@ -75,7 +75,10 @@ const continueAdvice =
   'read; correct this and import the file again';
 
 /** Reads the records of a source. An error is the last result, with a message for the operator. */
-async function* readRecords({ chunks }: Source, { file, format: name }: CommandCall): Records {
+async function* readRecords(
+  chunks: AsyncIterable<Buffer>,
+  { file, format: name }: CommandCall,
+): Records {
   const format = await formats[name ?? (/\.csv$/i.test(file ?? '') ? 'csv' : 'ndjson')]();
   try {
     yield* format.read(chunks);

@@ -35,11 +35,6 @@ export type Progress = {
 const intervalMs = 100;
 const clearLine = '\r\u001b[K';
 
-/** Returns a part of a whole in percent, for a progress line. */
-export function percentOf(part: number, whole: number): string {
-  return whole > 0 ? `${Math.min(100, Math.floor((100 * part) / whole))} %` : '';
-}
-
 /** Returns a count with its noun: "1 plant", "2 plants". */
 export function plantCount(count: number): string {
   return `${count} ${count === 1 ? 'plant' : 'plants'}`;

@@ -1,51 +1,36 @@
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { err, ok, type Result } from 'neverthrow';
 import { fileErrorReason } from '../file-error-reason.ts';
 import { shown } from '../settings/text.ts';
-import { percentOf } from './progress.ts';
 
 /**
- * Opens a file, or standard input for `undefined` and `-`. The error is a message for the operator,
- * also if it is compressed, a database or a dump.
+ * Opens a file, or standard input for `undefined` and `-`, and yields its bytes. The error is a
+ * message for the operator, also if it is compressed, a database or a dump.
  */
 export async function openSource(
   file: string | undefined,
   stdin: () => Readable,
-): Promise<Result<Source, string>> {
+): Promise<Result<AsyncGenerator<Buffer, void, void>, string>> {
   const path = file === '-' ? undefined : file;
-  const stats = path === undefined ? undefined : await stat(path).catch(() => undefined);
   // Larger reads than the default, because each has a fixed cost.
   const stream = path === undefined ? stdin() : createReadStream(path, { highWaterMark: 2 ** 18 });
   const chunks: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]();
-  let bytesRead = 0;
   try {
     const start = await readStart(chunks);
     const firstBytes = start.toString('latin1', 0, 64);
     const found = kinds.find(({ magic }) => firstBytes.startsWith(magic));
     if (found !== undefined) return err(adviceFor(found, path));
-    const percent = () => (stats === undefined ? '' : percentOf(bytesRead, stats.size));
-    return ok({ chunks: read(start), percent });
+    return ok(read(start));
   } catch (thrown) {
     return err(`cannot read ${path ?? 'standard input'}: ${fileErrorReason(thrown)}`);
   }
 
   async function* read(start: Buffer): AsyncGenerator<Buffer, void, void> {
     let next: IteratorResult<Buffer, unknown> = { value: start };
-    for (; next.done !== true; next = await chunks.next()) {
-      bytesRead += next.value.length;
-      yield next.value;
-    }
+    for (; next.done !== true; next = await chunks.next()) yield next.value;
   }
 }
-
-/** What an import reads. */
-export type Source = {
-  readonly chunks: AsyncGenerator<Buffer, void, void>;
-  /** Returns how much of a file is read, in percent; empty for standard input. */
-  readonly percent: () => string;
-};
 
 /** Reads until it can have no more of the first bytes of a kind; a line of a terminal has none. */
 async function readStart(chunks: AsyncIterator<Buffer>): Promise<Buffer> {

@@ -142,8 +142,7 @@ export class Program {
     });
     if (started.isOk()) return { server: started.value, store };
     await store.close();
-    const sources = sourceOf('host', 'port', ...(settings.reusePort ? ['reusePort' as const] : []));
-    return cannotServe('plants', fd ?? sources, started.error.message);
+    return cannotServe('plants', fd ?? sourceOf('host', 'port'), started.error.message);
   }
 
   async #serve(started: Started): Promise<number> {

@@ -27,8 +27,9 @@ ${settingNames.map(helpOf).join('')}
       read environment variables for settings from FILE, one NAME=value a line;
       a variable of the environment wins
   --check-settings
-      print the settings with their sources, and read what a start would read
-      before it opens its database and its ports; exit with 0 if that succeeds
+      print the settings with their sources, read what a start would read before
+      it opens its database, and try its host and port, unless another process
+      has the port; exit with 0 if that succeeds
   -h, --help
       print this and exit
   -v, --version
