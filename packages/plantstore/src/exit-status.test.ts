@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { PassThrough, Writable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { createExitStatus } from './exit-status.ts';
@@ -21,12 +20,3 @@ it.each([0, 1, 2, 3])(
     expect(written).toContain('line 5\n');
   },
 );
-
-it('a command ends if an output has failed', async () => {
-  const stdout = new PassThrough();
-  const exitStatusOf = createExitStatus(stdout, new PassThrough().resume());
-  const { EPIPE } = constants.errno;
-  stdout.destroy(Object.assign(new Error('gone'), { errno: -EPIPE, syscall: 'write' }));
-  expect(await exitStatusOf(3)).toBe(3);
-  expect(await exitStatusOf(0)).toBe(1);
-});

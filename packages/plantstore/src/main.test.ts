@@ -1,15 +1,13 @@
 import { hasSubscribers } from 'node:diagnostics_channel';
 import { EventEmitter, once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { PassThrough, Writable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { defaultOf, settingNames } from './settings/setting-table.ts';
 import { acceptingMessage } from './serve/log-messages.ts';
 import { main } from './main.ts';
-import { newFolder } from '../test/run-in-folder.ts';
 
 const outside = (argv: readonly string[]) => ({
   argv,
@@ -36,22 +34,21 @@ describe('main', () => {
     expect(options.endAtOnce).not.toHaveBeenCalled();
   });
 
-  it('main writes pretty log lines to a terminal', async () => {
-    const options = outside([]);
-    const status = main({ ...options, stdout: Object.assign(options.stdout, { isTTY: true }) });
-    expect(await once(options.stdout, 'data')).toEqual([
-      expect.stringMatching(new RegExp(`^\\d\\d:\\d\\d:\\d\\dZ ${acceptingMessage}`)),
-    ]);
-    options.signals.emit('SIGINT');
-    expect(await status).toBe(0);
-  });
-
-  it('main stops after its start if the signal arrives during it', async () => {
-    const options = outside([]);
-    const status = main(options);
-    options.signals.emit('SIGTERM');
-    expect(await status).toBe(0);
-  });
+  it.each([true, false])(
+    'main writes lines for people to a terminal, whose colours are %s',
+    async (hasColors) => {
+      const options = outside([]);
+      const terminal = { isTTY: true, hasColors: () => hasColors };
+      const status = main({ ...options, stdout: Object.assign(options.stdout, terminal) });
+      const [first] = (await once(options.stdout, 'data')) as [string];
+      expect(first.includes('\u001b[')).toBe(hasColors);
+      expect(stripVTControlCharacters(first)).toMatch(
+        new RegExp(`^\\d\\d:\\d\\d:\\d\\dZ ${acceptingMessage}`),
+      );
+      options.signals.emit('SIGINT');
+      expect(await status).toBe(0);
+    },
+  );
 
   it.each([
     ['at a second signal', ['SIGTERM', 'SIGTERM']],
@@ -71,6 +68,7 @@ describe('main', () => {
     for (const event of events) options.signals.emit(event, new Error('a bug'));
     expect(await status).toBe(1);
     expect(options.endAtOnce).toHaveBeenCalledOnce();
+    if (events.length === 1) expect(options.stdout.read()).toMatch(/"error".*a bug/);
   });
 
   it.each([
@@ -90,22 +88,12 @@ describe('main', () => {
     expect(options.endAtOnce).toHaveBeenCalledOnce();
   });
 
-  it('main opens the health port on the same host', async () => {
-    const options = outside(['--host', '127.0.0.2', '--health-port', '0']);
+  it('main opens the health port on the same host, and closes it and unsubscribes from requests when it stops', async () => {
+    const options = outside(['--host', '127.0.0.2', '--health-port', '0', '--metrics', 'on']);
     const status = main(options);
     const [first] = (await once(options.stdout, 'data')) as [string];
     const { health } = JSON.parse(first) as { health: string };
     expect(new URL(health).hostname).toBe('127.0.0.2');
-    expect((await fetch(`${health}/livez`)).status).toBe(200);
-    options.signals.emit('SIGTERM');
-    expect(await status).toBe(0);
-  });
-
-  it('main closes the health port and unsubscribes from requests when it stops', async () => {
-    const options = outside(['--health-port', '0', '--metrics', 'on']);
-    const status = main(options);
-    const [first] = (await once(options.stdout, 'data')) as [string];
-    const { health } = JSON.parse(first) as { health: string };
     expect((await fetch(`${health}/metrics`)).status).toBe(200);
     expect(hasSubscribers('plantstore:request:end')).toBe(true);
     options.signals.emit('SIGTERM');
@@ -114,33 +102,21 @@ describe('main', () => {
     expect(hasSubscribers('plantstore:request:end')).toBe(false);
   });
 
-  it('main removes secrets from the environment', async () => {
-    const options = outside([]);
-    const env = { ...options.env, PLANTSTORE_TOKENS: 's3cr3t', PATH: '/bin' };
-    const status = main({ ...options, env });
-    options.signals.emit('SIGTERM');
-    expect(await status).toBe(0);
-    expect(env).toEqual({ PLANTSTORE_PORT: '0', PATH: '/bin' });
-  });
-
-  it('main removes secrets from the environment of a command, too', async () => {
-    const env = {
-      PLANTSTORE_DATABASE: 'memory:',
-      PLANTSTORE_TOKENS: 's3cr3t',
-      PLANTSTORE_PORT: '0',
-    };
-    expect(await main({ ...outside(['check']), env })).toBe(2);
-    expect(env).toEqual({ PLANTSTORE_PORT: '0' });
-  });
-
-  it('main removes an unknown variable from the environment, because it may contain a secret', async () => {
-    const options = outside([]);
-    const env = { ...options.env, PLANTSTORE_TOKNES: 's3cr3t' };
-    const status = main({ ...options, env });
-    options.signals.emit('SIGTERM');
-    expect(await status).toBe(0);
-    expect(env).toEqual({ PLANTSTORE_PORT: '0' });
-  });
+  it.each([
+    ['a server that stops after its start', [], 0],
+    ['a command', ['check'], 2],
+  ])(
+    'main removes secrets from the environment of %s, and what may be one',
+    async (_, argv, expected) => {
+      const options = outside(argv);
+      const secrets = { PLANTSTORE_TOKENS: 's3cr3t', PLANTSTORE_TOKNES: 's3cr3t' };
+      const env = { ...options.env, ...secrets, PATH: '/bin' };
+      const status = main({ ...options, env });
+      options.signals.emit('SIGTERM');
+      expect(await status).toBe(expected);
+      expect(env).toEqual({ PLANTSTORE_PORT: '0', PATH: '/bin' });
+    },
+  );
 
   it('main reloads its files after its first line if SIGHUP arrived during the start', async () => {
     const options = outside([]);
@@ -159,25 +135,6 @@ describe('main', () => {
     expect(await status).toBe(0);
   });
 
-  it('main ends the process at once after an uncaught exception, also during the start', async () => {
-    const options = outside([]);
-    const status = main(options);
-    options.signals.emit('uncaughtException', new Error('a bug'));
-    expect(await status).toBe(1);
-    expect(options.endAtOnce).toHaveBeenCalledOnce();
-    expect(options.stdout.read()).toMatch(/"error".*a bug/);
-  });
-
-  it('main ends the process at once after an uncaught exception during a stop', async () => {
-    const options = outside([]);
-    const status = main(options);
-    await once(options.stdout, 'data');
-    options.signals.emit('SIGTERM');
-    options.signals.emit('uncaughtException', new Error('a bug'));
-    expect(await status).toBe(1);
-    expect(options.endAtOnce).toHaveBeenCalledOnce();
-  });
-
   it('main reports wrong settings on standard error only', async () => {
     const options = outside(['--port', 'x']);
     expect(await main(options)).toBe(2);
@@ -186,15 +143,6 @@ describe('main', () => {
       'plantstore: --port must be a whole number from 0 to 65535, not "x"\n',
     );
     expect(options.signals.eventNames()).toEqual([]);
-  });
-
-  it.each([
-    ['-h', /^Usage: /],
-    ['-v', /^\d+\.\d+\.\d+/],
-  ])('main treats %s as its long form', async (flag, text) => {
-    const options = outside([flag]);
-    expect(await main(options)).toBe(0);
-    expect(options.stdout.read()).toMatch(text);
   });
 
   it('main shows with --check-settings every setting and where it is from, without a secret', async () => {
@@ -233,28 +181,5 @@ describe('main', () => {
     const warned = String(options.stderr.read());
     expect(warned).toContain('variables that are no settings: PLANTSTORE_HOTS');
     expect(text + warned).not.toContain('s3cr3t');
-  });
-
-  it('main shows with --check-settings that a tokens file replaces PLANTSTORE_TOKENS', async () => {
-    const folder = await newFolder();
-    await writeFile(join(folder, 'tokens'), 'one\n');
-    const options = outside(['--check-settings', '--tokens-file', join(folder, 'tokens')]);
-    const env = { PLANTSTORE_TOKENS: 's3cr3t' };
-    for (const one of [options, { ...outside(options.argv), env }]) {
-      expect(await main(one)).toBe(0);
-      expect(one.stdout.read()).toMatch(/^PLANTSTORE_TOKENS .* ignored: --tokens-file is set$/m);
-    }
-  });
-
-  it('main reports wrong settings with --check-settings, and exits with 2', async () => {
-    const options = outside(['--check-settings', '--port', 'x']);
-    expect(await main(options)).toBe(2);
-    expect(options.stdout.read()).toBe(null);
-    expect(options.stderr.read()).toContain('--port must be');
-  });
-
-  it.each(['-hv', '-x'])('the program takes no other short form: %s', async (flag) => {
-    const options = outside([flag, '--port', 'x']);
-    expect(await main(options)).toBe(flag === '-hv' ? 0 : 2);
   });
 });

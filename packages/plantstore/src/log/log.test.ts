@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough, Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import { requiresLinux } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { untilWritten } from '../exit-status.ts';
 import { createLog, type LogFormat } from './log.ts';
 import { newFolder } from '../../test/run-in-folder.ts';
 
@@ -146,38 +145,6 @@ describe('the log', () => {
     expect(lines[0]?.dropped).toBeGreaterThan(80);
   });
 
-  it('the log writes the number of missing lines when it is flushed', async () => {
-    const stream = new PassThrough({ encoding: 'utf8' });
-    const log = createLog('json', stream);
-    const path = 'x'.repeat(1_000_000);
-    for (let count = 0; count < 20; count += 1) log.info({ path }, 'request');
-    log.flush();
-    let output = '';
-    stream.on('data', (text: string) => (output += text));
-    await untilWritten(stream);
-    expect(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
-      message: expect.stringContaining('missing') as unknown,
-    });
-  });
-
-  it('the log has ended once a slow reader has received every line, and the number of missing ones', async () => {
-    let received = '';
-    const stream = new Writable({
-      write(chunk: Buffer, _encoding, onWritten) {
-        setImmediate(() => {
-          received += chunk.toString();
-          onWritten();
-        });
-      },
-    });
-    const log = createLog('json', stream);
-    for (let count = 0; count < 20; count += 1)
-      log.info({ path: 'x'.repeat(1_000_000) }, 'request');
-    log.flush();
-    await untilWritten(stream);
-    expect(received.trimEnd().split('\n').at(-1)).toContain('missing');
-  });
-
   it.for([
     ['at the end of a line', 0, ['one']],
     ['in the first line', 2, []],
@@ -215,35 +182,6 @@ describe('the log', () => {
       expect(
         lines.filter(isWhole).map((line) => (JSON.parse(line) as { message: string }).message),
       ).toEqual([...whole, expect.stringContaining('missing'), 'three', 'four']);
-    },
-  );
-
-  it('the log writes the lines of a turn of the event loop at once, after it', async () => {
-    const stream = new PassThrough({ encoding: 'utf8' });
-    const log = createLog('json', stream);
-    log.info({ id: 1 }, 'first');
-    log.warn({ id: 2 }, 'second');
-    await new Promise(setImmediate);
-    const lines = String(stream.read()).trimEnd().split('\n');
-    expect(lines.map((line) => (JSON.parse(line) as { id: number }).id)).toEqual([1, 2]);
-  });
-
-  it.each<LogFormat>(['json', 'pretty'])(
-    'the log escapes every control character and line separator (%s)',
-    (format) => {
-      const ranges = [
-        [0, 0x1f],
-        [0x7f, 0x9f],
-        [0x2028, 0x2029],
-      ] as const;
-      const text = ranges
-        .flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, at) => from + at))
-        .map((code) => String.fromCodePoint(code))
-        .join('');
-      const unsafe = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-      expect(written(format, { path: text }).slice(0, -1)).not.toMatch(unsafe);
-      // Each line of a cause is a line of the log for people.
-      expect(written(format, { cause: text }).replaceAll('\n', '')).not.toMatch(unsafe);
     },
   );
 

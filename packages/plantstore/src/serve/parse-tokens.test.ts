@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { open, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { err, ok } from 'neverthrow';
@@ -52,19 +51,14 @@ describe('loadTokens', () => {
     ['s3cr3t nam=x', 1, form],
     ['s3cr3t until=2027-01-31 s3cr3t', 1, form],
     ['s3cr3t name=x until=2027-01-31 name=x', 1, form],
-    ['until=2027-01-31 name=x s3cr3t', 1, form],
     ['name=s3cr3t', 1, form],
     ['s3cr3t until=2027-01-31\ns3cr3t\n', 2, 'has the token of another line'],
     ['s3cr3t\ns3cr3t name=x\n', 2, 'has the token of another line'],
     ['# none\n\none\ns3cr3t, token\nthree,\n', 4, form],
     ['one\ns3cr3t name', 2, form],
-    ['one\ns3cr3t name=', 2, form],
-    ['s3cr3t name=a=b', 1, form],
     ['s3cr3t name=two/words', 1, form],
     [`s3cr3t name=${'x'.repeat(33)}`, 1, form],
-    ['s3cr3t until=', 1, form],
     ['s3cr3t until=2027-02-29', 1, form],
-    ['s3cr3t until=2027-1-31', 1, form],
     ['s3cr3t until=2027-01-31T00:00Z', 1, form],
     ['s3cr3t until=s3cr3t', 1, form],
     ['one\ns3cr3t\u200b', 2, unseen],
@@ -96,15 +90,6 @@ describe('loadTokens', () => {
   const cannotUse = (path: string, reason: string) =>
     `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path}: ${reason}; name a file with one token per line`;
 
-  it.each([
-    ['/no/such/file', 'no such file or directory'],
-    [tmpdir(), 'illegal operation on a directory'],
-  ])('loadTokens reports why %s cannot be read', async (path, reason) => {
-    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
-      err(cannotUse(path, reason)),
-    );
-  });
-
   // Windows does not have mkfifo.
   it('loadTokens does not wait for a pipe to be written to', requiresPosix, async () => {
     const path = join(dirname(await fileWith('')), 'pipe');
@@ -114,9 +99,5 @@ describe('loadTokens', () => {
     expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
       err(cannotUse(path, 'it is a pipe or a device')),
     );
-  });
-
-  it('loadTokens loads no tokens if none are set', async () => {
-    expect(await entriesOf(undefined)).toEqual(ok([]));
   });
 });

@@ -22,46 +22,6 @@ const onDemand = () => {
 };
 
 describe('readiness', () => {
-  it('a store that is available makes the server ready between start and stop', async () => {
-    let state: StoreState = available;
-    let isServing = true;
-    const { isReady, start } = createReadiness(silent, () => isServing);
-    expect(await isReady()).toBe(false);
-    start(async () => state);
-    expect(await isReady()).toBe(true);
-    state = unavailable;
-    expect(await isReady()).toBe(false);
-    state = available;
-    expect(await isReady()).toBe(true);
-    isServing = false;
-    expect(await isReady()).toBe(false);
-  });
-
-  it('concurrent calls of readiness share one check, and a later call starts another one', async () => {
-    const { check, calls } = onDemand();
-    const { isReady, start } = createReadiness(silent, serving);
-    start(check);
-    const results = [isReady(), isReady(), isReady()];
-    expect(calls).toHaveLength(1);
-    calls[0]?.(available);
-    expect(await Promise.all(results)).toEqual([true, true, true]);
-    const next = isReady();
-    calls[1]?.(unavailable);
-    expect(await next).toBe(false);
-    expect(calls).toHaveLength(2);
-  });
-
-  it('readiness is not ready if stopped during a check', async () => {
-    const { check, calls } = onDemand();
-    let isServing = true;
-    const { isReady, start } = createReadiness(silent, () => isServing);
-    start(check);
-    const result = isReady();
-    isServing = false;
-    calls[0]?.(available);
-    expect(await result).toBe(false);
-  });
-
   it('readiness is not ready if the check takes more than a second or rejects', async () => {
     vi.useFakeTimers();
     const { check, calls } = onDemand();

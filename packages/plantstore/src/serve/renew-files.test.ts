@@ -51,25 +51,6 @@ const startWith = async (
   return { logged, accepted, settings, reload };
 };
 
-it('each reload reads the tokens and the certificate', requiresOpenssl, async () => {
-  const { logged, reload } = await startWith('one\n', { tls: await makeCertificate() });
-  for (let count = 0; count < 5; count += 1) reload();
-  await until(() => logged.length === 10);
-  const messages = logged.map(({ message }) => message);
-  const five = (message: string) => Array.from({ length: 5 }, () => message);
-  expect(messages).toHaveLength(10);
-  expect(messages).toEqual(
-    expect.arrayContaining([...five('the certificate was reread'), ...five(rereadMessage)]),
-  );
-});
-
-it('a reload names the tokens that have expired', async () => {
-  const { logged, reload } = await startWith('one\ntwo name=former until=2020-01-31\n');
-  reload();
-  await until(() => logged.length === 2);
-  expect(JSON.stringify(logged[1])).toContain('former');
-});
-
 /** Replaces a file at once, so that no look finds a part of it. */
 const replace = async (path: string, text: string) => {
   await writeFile(`${path}.new`, text);

@@ -1,227 +1,186 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { flagOf, type Setting, settingNames, settingTable, variableOf } from './setting-table.ts';
-import { helpText } from './help.ts';
+import { newFolder, runIn } from '../../test/run-in-folder.ts';
+import {
+  flagOf,
+  type Setting,
+  settingNames,
+  type SettingName,
+  settingTable,
+  variableOf,
+} from './setting-table.ts';
 import { readSettings } from './settings.ts';
 import { quoted } from './text.ts';
 
-const settings = (argv: string[], env: Record<string, string> = {}) => {
+type Variables = Readonly<Record<string, string>>;
+
+const settings = (argv: readonly string[], env: Variables = {}) => {
   const invocation = readSettings(argv, env);
   return invocation.kind === 'run' ? invocation.settings : invocation;
+};
+
+const faults = (argv: readonly string[], env: Variables = {}) => {
+  const invocation = readSettings(argv, env);
+  return invocation.kind === 'invalid' ? invocation.faults : [];
 };
 
 /** The settings of an empty command line. */
 const defaults = settings([]);
 
-const faults = (argv: string[], env: Record<string, string> = {}) => {
-  const invocation = readSettings(argv, env);
-  return invocation.kind === 'invalid' ? invocation.faults : [];
+const fileWith = async (content: string | Buffer): Promise<string> => {
+  const path = join(await newFolder(), 'settings.env');
+  await writeFile(path, content);
+  return path;
 };
 
+const faultsOfFile = async (content: string | Buffer) => {
+  const path = await fileWith(content);
+  return faults(['--env-file', path]).map((fault) => fault.replaceAll(path, 'FILE'));
+};
+
+/** For each setting a text, its value, and a text that is wrong. */
+const examples: { readonly [name in SettingName]: readonly [string, unknown, wrong: string] } = {
+  host: ['::1', '::1', '[::1]'],
+  port: ['8080', 8_080, '65536'],
+  reusePort: ['on', true, 'yes'],
+  basePath: ['/garden/v1/', '/garden/v1/', '/a?b'],
+  database: ['postgres://one/p', { kind: 'postgres', url: 'postgres://one/p' }, 'plants.db'],
+  tokensFile: ['tokens.txt', 'tokens.txt', 't\rt'],
+  tokens: ['one, two==', { authenticate: expect.any(Function), entries: [{}, {}] }, 'a,,b'],
+  tlsCert: ['cert.pem', 'cert.pem', 't\rt'],
+  tlsKey: ['key.pem', 'key.pem', 't\rt'],
+  corsOrigins: ['https://a.example, http://b:8080', ['https://a.example', 'http://b:8080'], '*'],
+  corsAllowedHeaders: ['traceparent', ['traceparent'], 'a b'],
+  trustedProxies: ['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1'], 'localhost'],
+  healthPort: ['9000', 9_000, 'no'],
+  metrics: ['on', true, 'yes'],
+  maxBodyBytes: ['64', 64, '268435457'],
+  maxInFlight: ['2', 2, '10MB'],
+  maxConnections: ['3', 3, '0'],
+  headersTimeoutMs: ['4', 4, '1e3'],
+  requestTimeoutMs: ['5', 5, '-1'],
+  keepAliveTimeoutMs: ['6', 6, '86400001'],
+  handlerTimeoutMs: ['7', 7, '0'],
+  shutdownTimeoutMs: ['8', 8, '3.0'],
+  log: ['json', 'json', 'xml'],
+};
+
+const textOf = (name: SettingName) => examples[name][0];
+const valuesOf = (names: readonly SettingName[]) =>
+  Object.fromEntries(names.map((name) => [name, examples[name][1]]));
+const withFlags = settingNames.filter((name) => flagOf(name) !== undefined);
+/** Tokens in the environment conflict with a tokens file there. */
+const withVariables = settingNames.filter((name) => name !== 'tokensFile');
+
 describe('readSettings', () => {
-  it('readSettings uses a default for every setting', () => {
+  it('readSettings uses a default for every setting, also beside variables that are empty', () => {
     const expected = settingNames.flatMap((name) => {
       const row: Setting = settingTable[name];
       if (!('default' in row)) return [];
       return [[name, row.parser.parse(String(row.default))._unsafeUnwrap()] as const];
     });
-    expect(settings([])).toEqual(Object.fromEntries(expected));
+    expect(defaults).toEqual(Object.fromEntries(expected));
+    const env = Object.fromEntries(settingNames.map((name) => [variableOf(name), '']));
+    expect(settings([], env)).toEqual(defaults);
   });
 
-  it('readSettings reads every setting from flags, in both forms', () => {
-    const argv = [
-      '--port=8080',
-      '--reuse-port=on',
-      '--database=postgres://one/plants',
-      '--log=json',
-      '--host',
-      '::1',
-      '--base-path',
-      '/garden/v1/',
-      '--tokens-file',
-      'tokens.txt',
-      '--tls-cert=cert.pem',
-      '--tls-key=key.pem',
-      '--cors-origins=https://garden.example, http://localhost:8080',
-      '--cors-allowed-headers=traceparent',
-      '--trusted-proxies=10.0.0.0/8, ::1',
-      '--health-port=9000',
-      '--metrics=on',
-      '--max-body-bytes=64',
-      '--max-in-flight=2',
-      '--max-connections=3',
-      '--headers-timeout-ms=4',
-      '--request-timeout-ms=5',
-      '--keep-alive-timeout-ms=6',
-      '--handler-timeout-ms=7',
-      '--shutdown-timeout-ms=8',
-    ];
-    const read = settings(argv);
-    const withFlags = settingNames.filter((name) => flagOf(name) !== undefined);
-    expect(Object.keys(read).toSorted()).toEqual(withFlags.toSorted());
-    expect(read).toEqual({
-      host: '::1',
-      port: 8_080,
-      reusePort: true,
-      basePath: '/garden/v1/',
-      database: { kind: 'postgres', url: 'postgres://one/plants' },
-      tokensFile: 'tokens.txt',
-      tlsCert: 'cert.pem',
-      tlsKey: 'key.pem',
-      corsOrigins: ['https://garden.example', 'http://localhost:8080'],
-      corsAllowedHeaders: ['traceparent'],
-      trustedProxies: ['10.0.0.0/8', '::1'],
-      healthPort: 9_000,
-      metrics: true,
-      maxBodyBytes: 64,
-      maxInFlight: 2,
-      maxConnections: 3,
-      headersTimeoutMs: 4,
-      requestTimeoutMs: 5,
-      keepAliveTimeoutMs: 6,
-      handlerTimeoutMs: 7,
-      shutdownTimeoutMs: 8,
-      log: 'json',
-    });
+  it('readSettings reads every setting from a flag, in both forms', () => {
+    const expected = valuesOf(withFlags);
+    const joined = withFlags.map((name) => `${flagOf(name)}=${textOf(name)}`);
+    const parted = withFlags.flatMap((name) => [flagOf(name) ?? '', textOf(name)]);
+    expect([settings(joined), settings(parted)]).toEqual([expected, expected]);
   });
 
-  it('readSettings reads settings from the environment', () => {
-    const env = {
-      PLANTSTORE_HOST: '0.0.0.0',
-      PLANTSTORE_PORT: '8080',
-      PLANTSTORE_REUSE_PORT: 'off',
-      PLANTSTORE_BASE_PATH: '/garden',
-      PLANTSTORE_DATABASE: 'sqlite:/var/lib/plants.db',
-      PLANTSTORE_TOKENS: 'one, two==',
-      PLANTSTORE_TLS_CERT: 'cert.pem',
-      PLANTSTORE_TLS_KEY: 'key.pem',
-      PLANTSTORE_CORS_ORIGINS: 'https://garden.example',
-      PLANTSTORE_HEALTH_PORT: '0',
-      PLANTSTORE_MAX_BODY_BYTES: '1000',
-      PLANTSTORE_LOG: 'pretty',
+  it('readSettings reads every setting from a variable of the environment, or of a file with any line ends', async () => {
+    const pairs = withVariables.map((name) => [variableOf(name), textOf(name)] as const);
+    expect(settings([], Object.fromEntries(pairs))).toEqual(valuesOf(withVariables));
+    for (const lineEnd of ['\n', '\r\n']) {
+      const lines = pairs.map(([name, text]) => `export ${name} = '${text}' # ours`);
+      const file = await fileWith(['# a comment', '', ...lines].join(lineEnd));
+      expect(settings(['--env-file', file])).toEqual(valuesOf(withVariables));
+    }
+  });
+
+  it.each(settingNames)('readSettings names a wrong value of %s with its source', async (name) => {
+    const [, , wrong] = examples[name];
+    const [flag, variable] = [flagOf(name), variableOf(name)];
+    const shown = name === 'tokens' ? 'comma-separated; wrong: number 2' : `not ${quoted(wrong)}`;
+    const expectFault = ([fault = '']: readonly string[], source: string) => {
+      expect(fault.slice(0, source.length + 6)).toBe(`${source} must `);
+      expect(fault.slice(-shown.length)).toBe(shown);
     };
-    expect(settings([], env)).toEqual({
-      ...defaults,
-      host: '0.0.0.0',
-      port: 8080,
-      basePath: '/garden',
-      database: { kind: 'sqlite', path: '/var/lib/plants.db' },
-      tokens: { authenticate: expect.any(Function) as unknown, entries: [{}, {}] },
-      tlsCert: 'cert.pem',
-      tlsKey: 'key.pem',
-      corsOrigins: ['https://garden.example'],
-      healthPort: 0,
-      maxBodyBytes: 1000,
-      log: 'pretty',
-    });
+    if (flag !== undefined) expectFault(faults([`${flag}=${wrong}`]), flag);
+    expectFault(faults([], { [variable]: wrong }), variable);
+    // A carriage return would end the line.
+    if (!wrong.includes('\r'))
+      expectFault(await faultsOfFile(`${variable}='${wrong}'\n`), `${variable} in FILE`);
   });
 
-  it.each(['postgres://ada@one:5432,two/plants?sslmode=verify-full', 'postgresql://one/plants'])(
-    'readSettings accepts the database %s',
-    (url) => {
-      expect(settings(['--database', url])).toEqual({
-        ...defaults,
-        database: { kind: 'postgres', url },
-      });
-    },
-  );
-
-  it('a flag takes precedence over the environment', () => {
-    expect(settings(['--port', '1'], { PLANTSTORE_PORT: 'nonsense' })).toEqual({
-      ...defaults,
-      port: 1,
-    });
+  it('a flag takes precedence over a variable, and a variable that is not empty over the file', async () => {
+    const file = await fileWith(
+      'PLANTSTORE_PORT=1\nPLANTSTORE_HOST=file\nPLANTSTORE_BASE_PATH=/file\n',
+    );
+    const env = { PLANTSTORE_PORT: 'x', PLANTSTORE_HOST: 'variable', PLANTSTORE_BASE_PATH: '' };
+    const found = { ...(defaults as object), port: 3, host: 'variable', basePath: '/file' };
+    expect(settings(['--env-file', file, '--port=3'], env)).toEqual(found);
     expect(settings(['--tokens-file', 'f'], { PLANTSTORE_TOKENS: 'one' })).toEqual({
-      ...defaults,
+      ...(defaults as object),
       tokensFile: 'f',
     });
   });
 
-  it.each([
-    '*',
-    'null',
-    '',
-    'https://garden.example/',
-    'https://Garden.example',
-    'https://garden.example:443',
-    'ftp://garden.example',
-    'https://garden.example,,',
-  ])('readSettings rejects an origin that browsers do not send: %j', (origins) => {
-    expect(faults(['--cors-origins', origins])).toEqual([
-      expect.stringMatching(/^--cors-origins must (?:be|have|not have) .*, comma-separated, not "/),
-    ]);
-  });
-
-  it('readSettings requires a certificate and its key together', () => {
-    expect(faults(['--tls-cert', 'cert.pem'])).toEqual([
-      '--tls-cert alone is not enough: set --tls-cert and --tls-key',
-    ]);
-    expect(faults([], { PLANTSTORE_TLS_KEY: 'key.pem' })).toEqual([
-      'PLANTSTORE_TLS_KEY alone is not enough: set --tls-cert and --tls-key',
-    ]);
-    expect(faults(['--tls-cert=', '--tls-key=key.pem'])).toEqual([
+  it.each<[readonly string[], Variables, ...string[]]>([
+    [
+      ['--port', 'x', '--log', 'xml', '--host=', '--tls-cert=', '--tls-key=k'],
+      { PLANTSTORE_BASE_PATH: 'garden' },
+      '--host ',
+      '--port must be a whole number from 0 to 65535, not "x"',
+      'PLANTSTORE_BASE_PATH ',
       '--tls-cert must be the path of a file, not ""',
-    ]);
+      '--log must be json or pretty, not "xml"',
+    ],
+    [['--tls-cert', 'c'], {}, '--tls-cert alone is not enough: set --tls-cert and --tls-key'],
+    [[], { PLANTSTORE_TLS_KEY: 'k' }, 'PLANTSTORE_TLS_KEY alone is not enough: set --tls-cert and'],
+    [
+      [],
+      { PLANTSTORE_TOKENS_FILE: 'f', PLANTSTORE_TOKENS: 't' },
+      'PLANTSTORE_TOKENS_FILE and PLANTSTORE_TOKENS are both set; set one',
+    ],
+    [['--port=80', '--health-port=80'], {}, '--health-port must be another port than --port'],
+    [[], { PLANTSTORE_HEALTH_PORT: '3000' }, 'PLANTSTORE_HEALTH_PORT must be another port than'],
+    [
+      ['--health-port=off'],
+      { PLANTSTORE_HEALTH_PORT: '9000', PLANTSTORE_METRICS: 'on' },
+      'PLANTSTORE_METRICS needs a port for /metrics: set --health-port',
+    ],
+    [
+      ['--reuse-port=on'],
+      {},
+      '--reuse-port needs a database that processes can share, postgres://…',
+      '--reuse-port needs tokens that all processes accept: set --tokens-file or PLANTSTORE_TOKENS, ',
+    ],
+    [['--port', '1', '--host=a', '--port=2'], {}, '--port is given twice; set it once'],
+    [['-h', '-h'], {}, '-h is given twice; set it once'],
+    [['--port', '80', 'x'], {}, 'unexpected argument "x"; see --help'],
+    [['--token=s3cr3t', '--tokens', 's3cr3t'], {}, "Unknown option '--token'; see --help"],
+    [['--reuse-port'], {}, "Option '--reuse-port <value>' argument missing"],
+    [['--tokens-file', '--log=json'], {}, "Option '--tokens-file' argument is ambiguous"],
+    [['--port', 's3cr3ts3cr3ts'], {}, '--port must be a whole number from 0 to 65535'],
+    [['--health-port=no'], {}, '--health-port must be a whole number from 0 to 65535, or off, not'],
+    [[], { PLANTSTORE_PORT: 'tcp://10.0.0.1:3000' }, 'PLANTSTORE_PORT must be a whole number from'],
+  ])('readSettings names everything that is wrong in %j and %j', (argv, env, ...expected) => {
+    const found = faults(argv, env);
+    expect(found.map((fault, at) => fault.slice(0, expected[at]?.length))).toEqual(expected);
+    expect(found.join()).not.toContain('s3cr3t');
   });
 
-  it('readSettings reports every invalid setting with its source', () => {
-    const argv = ['--port', '99999', '--log', 'xml', '--host='];
-    const env = { PLANTSTORE_MAX_BODY_BYTES: '1e9', PLANTSTORE_BASE_PATH: 'garden' };
-    expect(faults(argv, env).map((fault) => fault.split(' ')[0])).toEqual([
-      '--host',
-      '--port',
-      'PLANTSTORE_BASE_PATH',
-      'PLANTSTORE_MAX_BODY_BYTES',
-      '--log',
-    ]);
-  });
-
-  it.each([
-    [['--port', '-1']],
-    [['--reuse-port']],
-    [['--reuse-port', 'yes']],
-    [['--port', '3000.0']],
-    [['--port', '']],
-    [['--port', '--host', 'x']],
-    [['--database', 'plants.db']],
-    [['--database', 'sqlite:']],
-    [['--database', 'sqlite::memory:']],
-    [['--database', 'sqlite://plants.db']],
-    [['--database', 'mysql://localhost']],
-    [['--base-path', '/a?b']],
-    [['--base-path', '/%']],
-    [['--base-path', '//elsewhere.example']],
-    [['--base-path', '/a//']],
-    [['--base-path', '/a/../b']],
-    [['--base-path', '/a/.']],
-    [['--base-path', '/a\\b']],
-    [['--base-path', '/a\tb']],
-    [['--base-path', `/$\{GARDEN}`]],
-    [['--base-path', '/{{ garden }}']],
-    [['--max-body-bytes', '0']],
-    [['--max-body-bytes', '268435457']],
-    [['--port', '65536']],
-    [['--handler-timeout-ms', '0']],
-    [['--handler-timeout-ms', '86400001']],
-    [['--max-in-flight', '1000001']],
-    [['--max-connections', '1000001']],
-    [['--tokens-file', '']],
-    [['--tokens-file', '--log=json']],
-    [['-p', '3000']],
-    [['--no-log']],
-    [['--constructor']],
-    [['--prot=1', 'x']],
-  ])('readSettings rejects the settings %j', (argv) => {
-    expect(faults(argv)).not.toEqual([]);
-  });
-
-  it('readSettings rejects an empty token in a list', () => {
-    expect(faults([], { PLANTSTORE_TOKENS: 'a,,b' })).not.toEqual([]);
-  });
-
-  it('an empty variable is one that is not set, for every setting', () => {
-    const env = Object.fromEntries(settingNames.map((name) => [variableOf(name), '']));
-    expect(settings([], env)).toEqual(defaults);
+  it('readSettings takes off for the health port and metrics, and any free port for both ports', () => {
+    const env = { PLANTSTORE_HEALTH_PORT: '9000', PLANTSTORE_METRICS: 'on' };
+    expect(settings(['--health-port=off', '--metrics=off'], env)).toEqual(defaults);
+    expect(faults(['--port', '0', '--health-port', '0'])).toEqual([]);
+    expect(faults(['--reuse-port=off'], { PLANTSTORE_REUSE_PORT: 'on' })).toEqual([]);
   });
 
   it.each(['\r', '\n', ' ', '\t', '\u00a0', '\u200b', '\ufeff', '\u00ad', '\u2029', '\u{e0041}'])(
@@ -243,14 +202,15 @@ describe('readSettings', () => {
     },
   );
 
-  it.each(['pfl\ufffdnze.db', 'pl\0nts.db', 'pl\nnts.db', 'pl\u0085nts.db'])(
-    'readSettings rejects the file name %j, which has a character that no name has',
-    (path) => {
-      for (const flag of ['--tokens-file', '--tls-cert', '--tls-key'])
-        expect(faults([`${flag}=${path}`])[0]).toMatch(/^--[a-z-]+ must have no .*, not "[ -~]+"$/);
-      expect(faults([`--database=sqlite:${path}`])[0]).toMatch(/, not "sqlite:[ -~]+"$/);
-    },
-  );
+  it('readSettings rejects a path with a character that no name has, also of a command', async () => {
+    for (const path of ['pfl\ufffdnze.db', 'pl\0nts.db', 'pl\nnts.db', 'pl\u0085nts.db']) {
+      for (const flag of ['--tokens-file=', '--tls-cert=', '--database=sqlite:', '--env-file='])
+        expect(faults([flag + path])[0]).toMatch(/^--[a-z-]+ must have no .*, not "[ -~]+"$/);
+      const { status, stderr } = await runIn(await newFolder(), ['backup', path]);
+      expect(status).toBe(2);
+      expect(stderr).toMatch(/^plantstore: the file name must have no [ -~]+, not "[ -~]+"\n$/);
+    }
+  });
 
   it('the entries of a list and tokens may have white space at their ends, but no invisible character', () => {
     const env = {
@@ -265,28 +225,16 @@ describe('readSettings', () => {
   it.each([
     'file:k.db',
     'C:\\plants\\plants.db',
-    'c:plants.db',
-    'sqlite:plants.db',
-    'data\\plants.db',
     'plants.db?mode=rwc',
-    'plants.db # main',
     'plants.db\u00a0# main',
     ' plants.db',
     '"plants.db"',
-    "'plants.db'",
-    '`plants.db`',
     '“plants.db”',
-    '"plants.db',
-    `$\{PLANTS}`,
     `/data/$\{PLANTS}.db`,
-    '$PLANTS',
     '$(pwd)/plants.db',
     '%APPDATA%/plants.db',
     '{{ plants }}',
     '~/plants.db',
-    '/data/$PLANTS.db',
-    '/data/%PLANTS%.db',
-    'sqlite3:plants.db',
     'undefined',
     '/data/null/plants.db',
     '<path>',
@@ -298,159 +246,55 @@ describe('readSettings', () => {
     ]);
   });
 
-  it.each([
-    'pflänze.db',
-    'our plants.db',
-    "it's.db",
-    '50%.db',
-    'a$b.db',
-    './a:b.db',
-    './~a.db',
-    '2026-11-22T20:45.db',
-    '植物/🌱.db',
-  ])('readSettings accepts sqlite:%s', (path) => {
-    expect(settings([`--database=sqlite:${path}`])).toMatchObject({ database: { path } });
-  });
+  it.each(['pflänze.db', 'our plants.db', "it's.db", '50%.db', 'a$b.db', './a:b.db', '植物/🌱.db'])(
+    'readSettings accepts sqlite:%s',
+    (path) => {
+      expect(settings([`--database=sqlite:${path}`])).toMatchObject({ database: { path } });
+    },
+  );
 
-  it('readSettings shows no wrong database that may contain a password', () => {
-    for (const text of [
-      'postgres://ada:s3cr3t@db/garden\r',
-      'mysql://ada:s3cr3t@db/garden',
-      '"postgres://ada:s3cr3t@db/garden"',
-      'sqlite://ada:s3cr3t@db',
-      'host=db user=ada pw=s3cr3t',
-    ])
-      expect(faults([], { PLANTSTORE_DATABASE: text }).join()).toMatch(
-        /^PLANTSTORE_DATABASE must (?!.*s3cr3t)/,
-      );
-  });
-
-  it('readSettings shows a word that a setting does not have', () => {
-    expect(faults(['--metrics=yes', '--log=xml', '--health-port=no'])).toEqual([
-      '--health-port must be a whole number from 0 to 65535, or off, not "no"',
-      '--metrics must be on or off, not "yes"',
-      '--log must be json or pretty, not "xml"',
-    ]);
-  });
-
-  it('readSettings takes off for the health port, which then serves no metrics', () => {
-    const env = { PLANTSTORE_HEALTH_PORT: '9000', PLANTSTORE_METRICS: 'on' };
-    expect(settings(['--health-port=off', '--metrics=off'], env)).toEqual(defaults);
-    expect(faults(['--health-port=off'], env)).toEqual([
-      'PLANTSTORE_METRICS needs a port for /metrics: set --health-port',
-    ]);
-  });
+  it.each(['sqlite:', 'sqlite::memory:', 'sqlite://plants.db', 'mysql://localhost'])(
+    'readSettings rejects the database %s',
+    (text) => {
+      expect(faults(['--database', text])).toEqual([expect.stringMatching(/^--database must be /)]);
+    },
+  );
 
   it.each([
-    [['--port', '1', '--host=a', '--port=2'], '--port is given twice; set it once'],
-    [['-h', '-h'], '-h is given twice; set it once'],
-  ])('readSettings rejects the repeated flag of %j', (argv, fault) => {
-    expect(faults(argv)).toEqual([fault]);
+    'postgres://ada:s3cr3t@db/garden\r',
+    'mysql://ada:s3cr3t@db/garden',
+    '"postgres://ada:s3cr3t@db/garden"',
+    'sqlite://ada:s3cr3t@db',
+    'host=db user=ada pw=s3cr3t',
+  ])('readSettings does not show the wrong database %j, which may contain a password', (text) => {
+    const [fault] = faults([], { PLANTSTORE_DATABASE: text });
+    expect(fault).toMatch(/^PLANTSTORE_DATABASE must (?!.*s3cr3t)/);
   });
 
-  it('readSettings names an unexpected argument', () => {
-    expect(faults(['--port', '80', 'x'])).toEqual(['unexpected argument "x"; see --help']);
+  it('readSettings keeps no token as text', () => {
+    const kept = settings([], { PLANTSTORE_TOKENS: 's3cr3t' });
+    expect(inspect(kept, { depth: null })).not.toContain('s3cr3t');
   });
 
-  it('readSettings accepts the greatest port, size, time and numbers', () => {
-    const argv = [
-      '--port=65535',
-      '--max-body-bytes=268435456',
-      '--handler-timeout-ms=86400000',
-      '--max-in-flight=1000000',
-      '--max-connections=1000000',
-    ];
-    expect(faults(argv)).toEqual([]);
-  });
-
-  it('readSettings names an unknown variable also beside an invalid setting', () => {
-    expect(settings(['--port', 'x'], { PLANTSTORE_PROT: '1' })).toEqual({
-      kind: 'invalid',
-      faults: ['--port must be a whole number from 0 to 65535, not "x"'],
-      warnings: ['variables that are no settings: PLANTSTORE_PROT; see --help'],
-    });
-  });
-
-  it('readSettings names no variable that Kubernetes sets for a service, and its value of a setting', () => {
+  it('readSettings names unknown variables, also beside a wrong setting, but none that Kubernetes sets for a service', () => {
     const env = {
+      '\ufeffPLANTSTORE_DATABASE': 'memory:',
+      'PLANTSTORE_PORT ': '1',
       PLANTSTORE_SERVICE_HOST: '10.0.0.1',
       PLANTSTORE_SERVICE_PORT_HTTP: '3000',
       PLANTSTORE_PORT_3000_TCP: 'tcp://10.0.0.1:3000',
       PLANTSTORE_PORT_3000_TCP_ADDR: '10.0.0.1',
     };
-    expect(readSettings([], env)).toMatchObject({ warnings: [] });
-    expect(faults([], { PLANTSTORE_PORT: 'tcp://10.0.0.1:3000' })).toEqual([
-      'PLANTSTORE_PORT must be a whole number from 0 to 65535, not "tcp://10.0.0.1:3000"',
-    ]);
-  });
-
-  it('readSettings names a variable that has an invisible character in its name', () => {
-    const env = { '\ufeffPLANTSTORE_DATABASE': 'memory:', 'PLANTSTORE_PORT ': '1' };
-    expect(readSettings([], env)).toMatchObject({
-      warnings: [
-        'variables that are no settings: "\\ufeffPLANTSTORE_DATABASE", "PLANTSTORE_PORT "; see --help',
-      ],
-    });
-  });
-
-  it('readSettings names a wrong number, but not a long one, which may be a token', () => {
-    expect(faults(['--max-in-flight=10MB', '--port', 's3cr3ts3cr3ts'])).toEqual([
-      '--port must be a whole number from 0 to 65535',
-      '--max-in-flight must be a whole number from 1 to 1000000, not "10MB"',
-    ]);
-  });
-
-  it('readSettings rejects an IPv6 address in brackets', () => {
-    expect(faults(['--host', '[::1]'])).toEqual([
-      '--host must be a host name or an address, without brackets, not "[::1]"',
-    ]);
-    expect(faults(['--host', '::1'])).toEqual([]);
-  });
-
-  it('readSettings never repeats a value that may be a token', () => {
-    expect(faults(['--token=s3cr3t', '--tokens', 's3cr3t', 's3cr3t'])).toEqual([
-      "Unknown option '--token'; see --help",
-    ]);
-    expect(inspect(settings([], { PLANTSTORE_TOKENS: 's3cr3t' }), { depth: null })).not.toContain(
-      's3cr3t',
-    );
-    const message = faults([], { PLANTSTORE_TOKENS: 'fine,s3cr3t token' }).join();
-    expect(message).toContain('number 2');
-    expect(message).not.toContain('s3cr3t');
-  });
-
-  it('readSettings rejects a tokens file and tokens that are both set in the environment', () => {
-    expect(faults([], { PLANTSTORE_TOKENS_FILE: 'f', PLANTSTORE_TOKENS: 't' })).toEqual([
-      'PLANTSTORE_TOKENS_FILE and PLANTSTORE_TOKENS are both set; set one',
-    ]);
-  });
-
-  it('readSettings rejects the public port as the health port, except port 0 for both', () => {
-    expect(faults(['--port', '80', '--health-port', '80'])).toEqual([
-      '--health-port must be another port than --port',
-    ]);
-    expect(faults([], { PLANTSTORE_HEALTH_PORT: String(settingTable.port.default) })).toEqual([
-      'PLANTSTORE_HEALTH_PORT must be another port than --port',
-    ]);
-    expect(faults(['--port', '0', '--health-port', '0'])).toEqual([]);
-  });
-
-  it('readSettings shares a port only between processes that can replace each other', () => {
-    const env = { PLANTSTORE_DATABASE: 'postgres://one/plants', PLANTSTORE_TOKENS: 't' };
-    expect(settings(['--reuse-port=on'], env)).toMatchObject({ reusePort: true });
-    expect(faults(['--reuse-port=on'], { ...env, PLANTSTORE_DATABASE: 'memory:' })).toEqual([
-      '--reuse-port needs a database that processes can share, postgres://…',
-    ]);
-    expect(faults([], { PLANTSTORE_REUSE_PORT: 'on' })).toEqual([
-      'PLANTSTORE_REUSE_PORT needs a database that processes can share, postgres://…',
-      'PLANTSTORE_REUSE_PORT needs tokens that all processes accept: set --tokens-file or PLANTSTORE_TOKENS, or each generates its own',
-    ]);
-    expect(faults(['--reuse-port=off'], { PLANTSTORE_REUSE_PORT: 'on' })).toEqual([]);
+    const names = '"\\ufeffPLANTSTORE_DATABASE", "PLANTSTORE_PORT "';
+    const warnings = [`variables that are no settings: ${names}; see --help`];
+    expect(readSettings([], env)).toMatchObject({ kind: 'run', warnings });
+    expect(readSettings(['--port', 'x'], env)).toMatchObject({ kind: 'invalid', warnings });
   });
 
   it('readSettings returns help and version beside other settings', () => {
-    expect(settings(['--port', 'x', '--help'])).toEqual({ kind: 'help' });
-    expect(settings(['--version'])).toEqual({ kind: 'version' });
+    for (const flag of ['--help', '-h'])
+      expect(settings(['--port=x', flag])).toEqual({ kind: 'help' });
+    for (const flag of ['--version', '-v']) expect(settings([flag])).toEqual({ kind: 'version' });
   });
 
   it('readSettings warns of a stop that is shorter than a request may take', () => {
@@ -460,12 +304,72 @@ describe('readSettings', () => {
     expect(of('--handler-timeout-ms=30000')).toMatchObject({ warnings: [warning] });
     expect(of('--handler-timeout-ms=20000')).toMatchObject({ warnings: [] });
   });
+});
 
-  it('readSettings lists every setting in the help', () => {
-    for (const name of settingNames) {
-      expect(helpText).toContain(flagOf(name) ?? '');
-      expect(helpText).toContain(variableOf(name));
-    }
-    expect(helpText).not.toMatch(/\Sdefault:/);
+describe('--env-file', () => {
+  const form = "must be NAME=value, or NAME='value' for one with a #";
+  it.each([
+    [
+      'PLANTSTORE_PROT=s3cr3t',
+      'FILE has the unknown variable PLANTSTORE_PROT; it may have settings only: see --help',
+    ],
+    ['s3cr3t=', 'FILE has other variables; it may have settings only: see --help'],
+    [
+      'PGPASSWORD=s3cr3t',
+      'FILE has PGPASSWORD: set it in the environment, or name a pass file in PGPASSFILE there',
+    ],
+    ['\ufeffPLANTSTORE_PORT=1', 'FILE must be UTF-8 without a byte order mark'],
+    [Buffer.from('PLANTSTORE_PORT=1', 'utf16le'), 'FILE must be UTF-8 without a byte order mark'],
+    [
+      'PLANTSTORE_LOG=json # ours\nPLANTSTORE_DATABASE=postgres://ada:s3#cr3t@db/garden',
+      `line 2 of FILE ${form}`,
+    ],
+    ['PLANTSTORE_BASE_PATH=#s3cr3t', `line 1 of FILE ${form}`],
+    ["PLANTSTORE_TOKENS='s3cr3t", `line 1 of FILE ${form}`],
+    ['PLANTSTORE_TOKENS="one"s3cr3t', `line 1 of FILE ${form}`],
+    ['# ours\r\n\r\nPLANTSTORE_TOKENS: s3cr3t', `line 3 of FILE ${form}`],
+    ['PLANTSTORE_BASE_PATH=/a\rb', `line 1 of FILE ${form}`],
+  ])('a fault of the file of --env-file is named without a value: %j', async (file, fault) => {
+    expect(await faultsOfFile(file)).toEqual([fault]);
+  });
+
+  it('the file of --env-file is read as Node reads it', async () => {
+    const lines = [
+      'PLANTSTORE_BASE_PATH=/garden # ours',
+      "PLANTSTORE_DATABASE = 'postgres://ada:a;b#c $(id)@db/garden'  # quoted",
+      'PLANTSTORE_LOG=',
+      'PLANTSTORE_PORT=1',
+      '\tPLANTSTORE_PORT=8080 ',
+      'export PLANTSTORE_METRICS= # the default',
+    ];
+    expect(settings(['--env-file', await fileWith(lines.join('\n'))])).toMatchObject({
+      basePath: '/garden',
+      database: { kind: 'postgres', url: 'postgres://ada:a;b#c $(id)@db/garden' },
+      port: 8080,
+      metrics: false,
+    });
+  });
+
+  it.each([
+    ['/no/settings.env', /^--env-file cannot be read: ENOENT: .* '\/no\/settings\.env'$/],
+    ['', /^--env-file cannot be read: ENOENT: .* ''$/],
+    ['/dev/null', /^--env-file must be a regular file, not \/dev\/null$/],
+  ])('--env-file reports that %j cannot be read', (path, fault) => {
+    expect(faults([`--env-file=${path}`])).toEqual([expect.stringMatching(fault)]);
+  });
+
+  it('a command reads the database from the file of --env-file, and its faults', async () => {
+    const folder = await newFolder();
+    const env = { PLANTSTORE_DATABASE: '' };
+    const database = `sqlite:${join(folder, 'a.db')}`;
+    const file = await fileWith(`PLANTSTORE_DATABASE=${database}\nPLANTSTORE_PORT=x\n`);
+    await runIn(folder, ['import', '--env-file', file], '{"id":1,"name":"a"}', env);
+    const checked = await runIn(folder, ['check', `--env-file=${file}`], '', env);
+    expect(checked.stdout).toMatch(/a\.db: 1 plant, /);
+    const wrong = await fileWith('PLANTSTORE_DATABAES=sqlite:a.db\n');
+    expect(await runIn(folder, ['check', '--env-file', wrong], '', env)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('the unknown variable PLANTSTORE_DATABAES;') as unknown,
+    });
   });
 });
