@@ -1,13 +1,10 @@
 import { join } from 'node:path';
-import { createClient } from '@plantstore/client';
 import type { PlantRepository } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { optionRules, startServer } from '@plantstore/server';
-import { createFetchHandler } from '@plantstore/server/fetch';
 import { openSqliteRepository } from '@plantstore/sqlite';
 import { type RawResponse, sendRaw } from '@plantstore/test-support/raw-http';
-import { errAsync } from 'neverthrow';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { undeclaredHeaders } from './declared-headers.ts';
 import { type Cleanup, newFolder, type RunningProgram, startProgram, token } from './program.ts';
 
@@ -152,34 +149,6 @@ describe('the real server', () => {
     expect({ status, body }).toEqual({ status: 200, body: '{"name":"Monstera","tag":""}' });
     expect(headers).toMatchObject({ ...always, 'content-length': String(body.length) });
     expect(undeclaredHeaders(status, headers)).toEqual([]);
-  });
-});
-
-describe('plant-refused error of the repository', () => {
-  const message = 'weeds are not allowed';
-  const repository: PlantRepository = {
-    create: () => errAsync({ kind: 'plant-refused', error: 4001, message }),
-  };
-
-  it('a plant-refused error of the repository gets a 400 with its number and its message', async () => {
-    const { status, headers, body } = await sendTo(repository, onTestFinished);
-    expect({ status, body }).toEqual({
-      status: 400,
-      body: `{"error":4001,"message":"${message}"}`,
-    });
-    expect(headers).toMatchObject(always);
-  });
-
-  it('a plant-refused error of the repository is returned by the client with its number and its message', async () => {
-    const fetch = createFetchHandler({ repository, authenticate: () => true });
-    const client = createClient({ baseUrl: 'http://plants.test', token: 'any', fetch });
-    const created = await client.createPlant({ id: 7n, name: 'Bindweed' });
-    expect(created._unsafeUnwrapErr()).toMatchObject({
-      kind: 'refused',
-      status: 400,
-      error: 4001,
-      message,
-    });
   });
 });
 

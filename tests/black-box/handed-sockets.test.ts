@@ -1,13 +1,9 @@
 import { type StdioOptions, spawnSync } from 'node:child_process';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
-import { open, writeFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { Agent } from 'node:http';
-import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { requiresOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
 import { runsAll } from '@plantstore/test-support/sample';
 import { requiresPosix } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -24,7 +20,6 @@ import {
   untilLogged,
   untilOutput,
 } from './program.ts';
-import { postSecurely } from './https.ts';
 import { postOn } from './post-on.ts';
 import { acceptingMessage } from '../../packages/plantstore/src/serve/log-messages.ts';
 
@@ -125,33 +120,6 @@ describe('server with a handed-over socket', requiresPosix, () => {
     expect(await post(server.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
   });
 
-  it('the server with a handed-over socket opens its own health port if no socket is named health', async () => {
-    const server = await startHolder(1, {
-      args: [...memory, '--health-port', '0', '--host', '127.0.0.1'],
-    });
-    const [first] = startsOf(server);
-    expect((await fetch(`${String(first?.['health'])}/livez`)).status).toBe(200);
-    process.kill(pidOf(server), 'SIGTERM');
-    expect(await server.exited).toBe(0);
-    // The health port is on the same host.
-    expect(linesOf(server).filter(({ level }) => level === 'warn')).toEqual([]);
-  });
-
-  it(
-    'the server with a handed-over socket serves HTTPS on it with a certificate',
-    requiresOpenssl,
-    async () => {
-      const { cert, key } = await makeCertificate();
-      const folder = await newFolder();
-      await writeFile(join(folder, 'cert.pem'), cert);
-      await writeFile(join(folder, 'key.pem'), key);
-      const files = ['--tls-cert', join(folder, 'cert.pem'), '--tls-key', join(folder, 'key.pem')];
-      const server = await startHolder(1, { args: [...memory, ...files] });
-      expect(server.url).toMatch(/^https:/);
-      expect(await postSecurely(server.url, '{"id":7,"name":"x"}', cert)).toBe(200);
-    },
-  );
-
   it('the server opens its port, with a warning, if the handed-over socket is for a wrapper process', async () => {
     const server = await startProgram({ args: memory, env: { LISTEN_PID: '1', LISTEN_FDS: '1' } });
     expect(await post(server.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
@@ -176,20 +144,6 @@ const runWith = (descriptor: number | undefined, args: readonly string[], names 
   return { status, stdout, stderr };
 };
 
-// Node documents no descriptor, and warns about that of a UDP socket (DEP0112).
-process.noDeprecation = true;
-type WithHandle = { readonly _handle: { readonly fd: number } };
-const descriptorOf = (socket: object): number => (socket as WithHandle)._handle.fd;
-
-const listeningOn = async (address: string | number): Promise<number> => {
-  const server = createServer().listen(
-    typeof address === 'number' ? { port: address, host: '127.0.0.1' } : { path: address },
-  );
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  return descriptorOf(server);
-};
-
 describe('refused handed-over socket', requiresPosix, () => {
   it.each<[string, () => Promise<number | undefined>]>([
     ['is closed', async () => undefined],
@@ -201,29 +155,6 @@ describe('refused handed-over socket', requiresPosix, () => {
         return file.fd;
       },
     ],
-    [
-      'is of UDP',
-      async () => {
-        const socket = createSocket('udp4').bind(0, '127.0.0.1');
-        onTestFinished(() => void socket.close());
-        await once(socket, 'listening');
-        return descriptorOf(socket);
-      },
-    ],
-    ['is a Unix socket', async () => listeningOn(join(await newFolder(), 'socket'))],
-    [
-      'is a connection',
-      async () => {
-        const server = createServer().listen(0, '127.0.0.1');
-        onTestFinished(() => void server.close());
-        await once(server, 'listening');
-        const { port } = server.address() as { port: number };
-        const socket = connect(port, '127.0.0.1');
-        onTestFinished(() => void socket.destroy());
-        await once(socket, 'connect');
-        return descriptorOf(socket);
-      },
-    ],
   ])('a handed-over socket is refused with status 2 if it %s', async (_, descriptorFor) => {
     const descriptor = await descriptorFor();
     expect(runWith(descriptor, memory)).toEqual({
@@ -231,14 +162,6 @@ describe('refused handed-over socket', requiresPosix, () => {
       stdout: '',
       stderr:
         'plantstore: cannot serve plants (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
-    });
-  });
-
-  it('a handed-over socket of the health port is refused, too', () => {
-    expect(runWith(undefined, [...memory, '--port', '0'], 'health')).toMatchObject({
-      status: 2,
-      stderr:
-        'plantstore: cannot serve health (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
     });
   });
 });

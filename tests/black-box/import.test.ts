@@ -4,39 +4,9 @@ import { closeSync, openSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
-import { errorTable } from '@plantstore/core/errors';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { bin, neededVariables, newFolder } from './program.ts';
 import { runCommand } from './run-command.ts';
-
-/** Starts an import whose standard input stays open. */
-const startImport = (cwd: string, args: readonly string[] = []) => {
-  const command = [bin, 'import', '--database', 'sqlite:plants.db', ...args];
-  const child = spawn(process.execPath, command, { cwd, env: neededVariables() });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const output = { stderr: '' };
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
-  return { child, output, exited: once(child, 'close') };
-};
-
-describe('import whose streams do not end', () => {
-  it('import --strict ends at a refused line, although its standard input is still open', async () => {
-    const { child, output, exited } = startImport(await newFolder(), ['--strict']);
-    child.stdin.write('{"id":1,"name":"a"}\n{"id":2}\n');
-    expect(await exited).toEqual([3, null]);
-    expect(output.stderr).toBe(`line 2: ${errorTable['name-required'].message}\n`);
-  });
-
-  it('import creates every plant, although nothing reads its messages', async () => {
-    const cwd = await newFolder();
-    const { child, exited } = startImport(cwd);
-    child.stderr.destroy();
-    await once(child.stderr, 'close');
-    child.stdin.end('{"id":1}\n{"id":2,"name":"b"}\n');
-    expect(await exited).toEqual([3, null]);
-    expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":2,"name":"b"}\n');
-  });
-});
 
 it('import names the first line that it could not create', async ({ skip }) => {
   const disk = await makeFaultyDisk();

@@ -26,14 +26,11 @@ const runWith = async (cwd: string, args: readonly string[], redirection: string
 /** In the order in which they can run in one folder. */
 const lines = [
   'import in.ndjson',
-  'check',
   'export',
   'backup b.db',
   'restore b.db --database sqlite:new.db',
-  'check --help',
   '--check-settings',
   '--help',
-  '--version',
 ];
 
 const newStore = async () => {

@@ -1,13 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
-import { newFolder, post, spawnProgram, startProgram, untilLogged } from './program.ts';
-
-const deployFile = (name: string) =>
-  fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url));
+import { newFolder, post, startProgram, untilLogged } from './program.ts';
 
 const startMeasured = async (args: readonly string[]) => {
   const server = await startProgram({ args: ['--health-port', '0', '--metrics', 'on', ...args] });
@@ -71,35 +66,5 @@ describe('the metrics of the real server', () => {
     expect((await lines('connections'))[0]).toBe('plantstore_connections 1');
     expect(await inFlight.status()).toBe(200);
     expect((await lines('requests_in_flight'))[0]).toBe('plantstore_requests_in_flight 0');
-  });
-
-  it('the metrics are absent unless they are enabled', async () => {
-    const server = await startProgram({ args: ['--health-port', '0', '--database', 'memory:'] });
-    const { health } = JSON.parse(server.stdout().split('\n')[0] ?? '') as { health: string };
-    expect((await fetch(`${health}/metrics`)).status).toBe(404);
-    expect((await fetch(new URL('/metrics', server.url))).status).toBe(404);
-  });
-
-  it('the metrics require a health port', async () => {
-    const server = spawnProgram({ args: ['--metrics', 'on'] });
-    expect(await server.exited).toBe(2);
-    expect(server.stderr()).toBe(
-      'plantstore: --metrics needs a port for /metrics: set --health-port\n',
-    );
-  });
-
-  it('the metrics are all that the dashboard and the alerts query', async () => {
-    const path = join(await newFolder(), 'plants.db');
-    const { scrape } = await startMeasured(['--database', `sqlite:${path}`]);
-    const there = new Set([...(await scrape()).matchAll(/^[a-z_]+/gm)].map(([name]) => name));
-    for (const file of ['grafana-dashboard.json', 'prometheus-rules.yml']) {
-      const asked = readFileSync(deployFile(file), 'utf8').match(
-        /\b(?:plantstore|process|nodejs)_[a-z_]+\b/g,
-      );
-      // A series without labels is there before it is counted; this one has labels.
-      there.add('plantstore_requests_total');
-      expect(asked?.filter((name) => !there.has(name))).toEqual([]);
-      expect(asked?.length).toBeGreaterThan(5);
-    }
   });
 });

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import {
   type Certificate,
   requiresOpenssl,
@@ -10,16 +8,8 @@ import {
 import { connectRaw } from '@plantstore/test-support/raw-http';
 import { requires } from '@plantstore/test-support/requires';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  newFolder,
-  spawnProgram,
-  startProgram,
-  startWithoutTokens,
-  untilLogged,
-} from './program.ts';
+import { newFolder, spawnProgram, startProgram, untilLogged } from './program.ts';
 import { postSecurely } from './https.ts';
-
-const run = promisify(execFile);
 
 const filesOf = async ({ cert, key }: Certificate) => {
   const folder = await newFolder();
@@ -53,16 +43,6 @@ describe('server with a certificate', requiresOpenssl, () => {
     expect(await postSecurely(server.url, plant(1), one.cert)).toBe(200);
     server.process.kill('SIGTERM');
     expect(await server.exited).toBe(0);
-  });
-
-  it('the server with a certificate prints a curl command that works as pasted', async ({
-    skip,
-  }) => {
-    await run('curl', ['--version']).catch(() => skip('this machine has no curl'));
-    const { args } = await filesOf(one);
-    const { curl } = await startWithoutTokens({ args: [...memory, ...args] });
-    const { stdout } = await run('sh', ['-c', curl]);
-    expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
 
   it('the server with a certificate uses a new certificate after SIGHUP, and keeps the old one if the new one is invalid', async () => {
@@ -105,12 +85,5 @@ describe('server without a certificate', () => {
     const [first = '', second = ''] = server.stdout().split('\n');
     expect(JSON.parse(first)).toHaveProperty('url');
     expect(JSON.parse(second)).toMatchObject({ level: 'warn', host: '0.0.0.0' });
-  });
-
-  it('the server without a certificate logs no warning if it listens on loopback', async () => {
-    const server = await startProgram({ args: [...memory, '--host', '127.0.0.1'] });
-    server.process.kill('SIGTERM');
-    expect(await server.exited).toBe(0);
-    expect(server.stdout()).not.toContain('"warn"');
   });
 });

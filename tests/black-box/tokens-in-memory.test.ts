@@ -2,13 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectRaw, type RawConnection } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
-import {
-  type ProgramProcess,
-  newFolder,
-  startProgram,
-  startWithoutTokens,
-  untilLogged,
-} from './program.ts';
+import { type ProgramProcess, newFolder, startProgram, untilLogged } from './program.ts';
 import { rereadMessage } from '../../packages/plantstore/src/serve/log-messages.ts';
 
 const token = 'f0rget-me-after-reading';
@@ -98,28 +92,19 @@ describe('heap of the real server', () => {
     second.socket.destroy();
   });
 
-  it.each([
-    ['the environment', [], `another,${token}`],
-    ['the file of --env-file', ['--env-file', 'settings.env'], ''],
-  ])('the heap of the real server does not contain a token of %s', async (_, args, tokens) => {
-    const folder = await newFolder();
-    await writeFile(join(folder, 'settings.env'), `PLANTSTORE_TOKENS='another,${token}'\n`);
-    const server = await startProgram({
-      args: [...common, ...args],
-      cwd: folder,
-      env: { PLANTSTORE_TOKENS: tokens },
-      nodeArgs: nodeArgsFor(folder),
-    });
-    const { socket } = await createOn(server.port, token);
-    expect(await heapHas(server, folder, token)).toEqual([false]);
-    socket.destroy();
-  });
-
-  it('the heap of the real server does not contain the generated token once it is printed', async () => {
-    const folder = await newFolder();
-    const server = await startWithoutTokens({ args: common, nodeArgs: nodeArgsFor(folder) });
-    const { socket } = await createOn(Number(new URL(server.url).port), server.token);
-    expect(await heapHas(server, folder, server.token)).toEqual([false]);
-    socket.destroy();
+  it('the heap of the real server does not contain a token of the environment, or of the file of --env-file', async () => {
+    for (const args of [[], ['--env-file', 'settings.env']]) {
+      const folder = await newFolder();
+      await writeFile(join(folder, 'settings.env'), `PLANTSTORE_TOKENS='another,${token}'\n`);
+      const server = await startProgram({
+        args: [...common, ...args],
+        cwd: folder,
+        env: { PLANTSTORE_TOKENS: args.length === 0 ? `another,${token}` : '' },
+        nodeArgs: nodeArgsFor(folder),
+      });
+      const { socket } = await createOn(server.port, token);
+      expect(await heapHas(server, folder, token)).toEqual([false]);
+      socket.destroy();
+    }
   });
 });

@@ -16,7 +16,7 @@ const promtool = (args: readonly string[], input = '') =>
 const isInstalled = spawnSync('promtool', ['--version']).error === undefined;
 
 describe('promtool accepts', requires(isInstalled, 'promtool is not installed'), () => {
-  it('promtool accepts the metrics of the server, without a remark', async () => {
+  it('promtool accepts the metrics of the server, without a remark, and they are all that the dashboard and the alerts query', async () => {
     const path = join(await newFolder(), 'plants.db');
     const args = ['--database', `sqlite:${path}`, '--health-port', '0', '--metrics', 'on'];
     const server = await startProgram({ args });
@@ -24,6 +24,13 @@ describe('promtool accepts', requires(isInstalled, 'promtool is not installed'),
     await post(server.url, '{"id":7,"name":"Monstera"}');
     const metrics = await (await fetch(`${health}/metrics`)).text();
     expect(promtool(['check', 'metrics'], metrics)).toBe('');
+    const names = new Set([...metrics.matchAll(/^[a-z_]+/gm)].map(([name]) => name));
+    for (const file of ['grafana-dashboard.json', 'prometheus-rules.yml']) {
+      const text = readFileSync(deployFile(file), 'utf8');
+      const asked = text.match(/\b(?:plantstore|process|nodejs)_[a-z_]+\b/g) ?? [];
+      expect(asked.length).toBeGreaterThan(5);
+      expect(asked.filter((name) => !names.has(name))).toEqual([]);
+    }
   });
 
   it('promtool accepts the alerts', () => {
