@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, type Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { requiresLinux } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -143,6 +143,22 @@ describe('the log', () => {
       { message: 'stopped' },
     ]);
     expect(lines[0]?.dropped).toBeGreaterThan(80);
+  });
+
+  it('the log counts the lines of a write that fails later, as that to a pipe without a reader', () => {
+    const writes: string[] = [];
+    // As process.stdout, which can be writes again after an error.
+    const stream = {
+      writableLength: 0,
+      write(bytes: Buffer, onWritten: (error?: Error) => void) {
+        writes.push(bytes.toString());
+        onWritten(writes.length === 1 ? new Error('gone') : undefined);
+      },
+    } as unknown as Writable;
+    const log = createLog('json', stream);
+    for (const message of ['one', 'two']) log.info({}, message);
+    log.flush();
+    expect(writes[1]).toMatch(/missing.*"dropped":2/);
   });
 
   it.for([
