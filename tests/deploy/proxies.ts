@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -10,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeCertificate } from '@plantstore/test-support/certificate';
 import { freePort } from '@plantstore/test-support/free-port';
 import { onTestFinished } from 'vitest';
-import { newFolder, token } from '../black-box/program.ts';
+import { newFolder, spawnProgram, token } from '../black-box/program.ts';
 import { read } from '../docs/pages.ts';
 
 /** A proxy as a process in front of a port of this machine. */
@@ -38,12 +37,21 @@ export async function startProxy(name: keyof typeof proxies, upstream: number): 
   await writeFile(place.cert, cert);
   await writeFile(place.key, key);
   const [, fromPage = ''] = block.exec(read('docs/operating.md')) ?? [];
-  const [file, content, ...command] = prepare(
+  const [file, content, command] = prepare(
     replace(fromPage, '127.0.0.1:3000', `127.0.0.1:${upstream}`),
     place,
   );
   await writeFile(join(folder, file), content);
-  await run(command, folder, port);
+  const proxy = spawnProgram({ command, env: { HOME: folder } });
+  // Killed, nginx would leave its workers.
+  onTestFinished(async () => {
+    proxy.process.kill('SIGTERM');
+    await proxy.exited;
+  });
+  while (!(await accepts(port))) {
+    if (proxy.process.exitCode !== null) throw new Error(`the proxy ended: ${proxy.stderr()}`);
+    await sleep(20);
+  }
   const agent = new Agent({ ca: cert, keepAlive: true });
   onTestFinished(() => agent.destroy());
   return {
@@ -69,7 +77,7 @@ type Kind = {
   readonly prepare: (
     page: string,
     place: Place,
-  ) => readonly [file: string, content: string, ...command: string[]];
+  ) => readonly [file: string, content: string, command: [string, ...string[]]];
 };
 
 /** The proxies of docs/operating.md. */
@@ -90,7 +98,8 @@ export const proxies = {
       const main = `${user} daemon off; pid ${join(folder, 'pid')}; events {}
         http { access_log off; ${temporary.join(' ')} ${server} }`;
       const log = join(folder, 'error.log');
-      return ['main.conf', main, 'nginx', '-p', folder, '-c', join(folder, 'main.conf'), '-e', log];
+      const args = ['-p', folder, '-c', join(folder, 'main.conf'), '-e', log];
+      return ['main.conf', main, ['nginx', ...args]];
     },
   },
   Caddy: {
@@ -102,7 +111,7 @@ export const proxies = {
         `https://127.0.0.1:${port} {\n tls ${cert} ${key}`,
       )}`;
       const file = join(folder, 'Caddyfile');
-      return ['Caddyfile', site, 'caddy', 'run', '--config', file, '--adapter', 'caddyfile'];
+      return ['Caddyfile', site, ['caddy', 'run', '--config', file, '--adapter', 'caddyfile']];
     },
   },
 } satisfies Readonly<Record<string, Kind>>;
@@ -110,30 +119,6 @@ export const proxies = {
 function replace(content: string, from: string, to: string): string {
   if (!content.includes(from)) throw new Error(`the page no longer has ${JSON.stringify(from)}`);
   return content.replaceAll(from, to);
-}
-
-/** Runs a proxy until the end of the test. */
-async function run(command: readonly string[], folder: string, port: number): Promise<void> {
-  const [program = '', ...args] = command;
-  const child = spawn(program, args, {
-    env: { PATH: process.env['PATH'], HOME: folder },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let output = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-  const exited = once(child, 'close');
-  onTestFinished(async () => {
-    child.kill('SIGTERM');
-    await exited;
-  });
-  while (!(await accepts(port))) {
-    if (hasEnded(child)) throw new Error(`the proxy ended: ${output}`);
-    await sleep(20);
-  }
-}
-
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null;
 }
 
 async function accepts(port: number): Promise<boolean> {
