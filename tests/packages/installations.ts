@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { runIn } from './run-in.ts';
@@ -88,12 +88,6 @@ export const pnpmWithoutHoisting: Install = async (folder, registry, dependencie
   return installationIn(folder);
 };
 
-export const bun: Install = async (folder, registry, dependencies = withZod) => {
-  await writeProject(folder, registry, dependencies);
-  await runIn(folder, 'npx', ['-y', 'bun@1.4.5', 'install']);
-  return installationIn(folder);
-};
-
 export const npmGlobally: Install = async (prefix, registry) => {
   // npm does not read the settings of a project for a global installation.
   const options = ['--global', `--registry=${registry}`, '--prefix', prefix];
@@ -128,35 +122,26 @@ export const yarnPlugAndPlay: Install = async (folder, registry) => {
   return { folder, env: { ...env, NODE_OPTIONS }, bin: [process.execPath, bin] };
 };
 
-/** Returns packages with their versions of the catalog. */
-const fromCatalog = async (names: readonly string[]): Promise<Dependencies> => {
-  const workspace = await readFile(join(root, 'pnpm-workspace.yaml'), 'utf8');
-  return Object.fromEntries(
+/** Returns packages with the versions that a folder of the workspace has. */
+const versionsIn = (folder: string, ...names: readonly string[]): Dependencies =>
+  Object.fromEntries(
     names.map((name) => {
-      const [, version = 'latest'] =
-        new RegExp(`^ +'?${name}'?: (\\S+)$`, 'm').exec(workspace) ?? [];
+      const manifest = join(root, folder, 'node_modules', name, 'package.json');
+      const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
       return [name, version];
     }),
   );
-};
 
 /** The compiler, and the types of Node. */
-export const compiler = await fromCatalog(['typescript', '@types/node']);
-
-/** Returns the frameworks of the examples. */
-const frameworks = async (): Promise<Dependencies> => {
-  const text = await readFile(join(root, 'examples/package.json'), 'utf8');
-  const manifest = JSON.parse(text) as { devDependencies: Dependencies };
-  const names = Object.keys(manifest.devDependencies);
-  return fromCatalog(names.filter((name) => !/^@(?:types|plantstore)\//.test(name)));
-};
+export const compiler = versionsIn('.', 'typescript', '@types/node');
+const frameworks = versionsIn('examples', 'express', 'fastify');
 
 const copyInto = async (folder: string, path: string, name = '') =>
   cp(join(root, path), join(folder, name), { recursive: true });
 
 /** Installs all packages with npm, with what the programs of the tests need, and copies these programs. */
 export const installApp = async (folder: string, registry: string): Promise<void> => {
-  await npm(folder, registry, { ...withZod, ...compiler, ...(await frameworks()) });
+  await npm(folder, registry, { ...withZod, ...compiler, ...frameworks });
   await copyInto(folder, 'tests/packages/consumer');
   await copyInto(folder, 'tests/packages/runtimes/programs', 'programs');
   await copyInto(folder, 'examples/servers', 'servers');
@@ -166,19 +151,12 @@ export const installApp = async (folder: string, registry: string): Promise<void
 export const installTools = async (folder: string): Promise<void> => {
   await mkdir(folder);
   const dependencies = {
-    '@arethetypeswrong/cli': '0.18',
     'node-20': 'npm:node@20',
     'node-22.18': 'npm:node@22.18.0',
     'node-26': 'npm:node@26',
     'typescript-5.4': 'npm:typescript@5.4',
-    'typescript-5.9': 'npm:typescript@5.9',
-    'typescript-6.0': 'npm:typescript@6.0',
     bun: 'latest',
-    'cross-fetch': '4',
     deno: 'latest',
-    'isomorphic-fetch': '3',
-    jest: '30',
-    'jest-environment-jsdom': '30',
     'node-fetch': '3',
     'node-fetch-2': 'npm:node-fetch@2.7.0',
     workerd: 'latest',

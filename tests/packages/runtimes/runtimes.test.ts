@@ -11,8 +11,6 @@ import type { SharedCall } from './programs/shared-client.ts';
 import type { Finding } from './programs/suite.ts';
 import { servePage, startServers } from './servers.ts';
 
-/** Installations download packages and runtimes. */
-const minutes = 60_000;
 const run = promisify(execFile);
 
 const { app, tools } = inject('release');
@@ -21,7 +19,7 @@ const env = { HOME: app, PATH: process.env['PATH'] };
 
 const expectNoFailures = (findings: readonly Finding[]) => {
   expect(findings.filter(({ failure }) => failure !== '')).toEqual([]);
-  expect(findings.length).toBeGreaterThan(15);
+  expect(findings.length).toBeGreaterThan(10);
 };
 
 /** Bundles the packed client and the suite into one file, as an app does, and returns its path. */
@@ -60,13 +58,9 @@ const startWorker = async (entry: string, compatibilityDate: string): Promise<st
   return `http://127.0.0.1:${port}`;
 };
 
-describe('suite of the packed client', { timeout: 5 * minutes }, () => {
-  const node = (version: string) => join(tools, `node_modules/node-${version}/bin/node`);
-
+describe('suite of the packed client', () => {
   it.each([
-    ['Node 22.18', [node('22.18')]],
-    ['the Node that runs this', [process.execPath]],
-    ['Node 26', [node('26')]],
+    ['Node 22.18', [join(tools, 'node_modules/node-22.18/bin/node')]],
     ['Deno', [runtime('deno'), 'run', '--no-prompt', '-A']],
     ['Bun', [runtime('bun')]],
   ])('the packed client passes the suite on %s', async (_, [command = '', ...flags]) => {
@@ -102,15 +96,6 @@ describe('suite of the packed client', { timeout: 5 * minutes }, () => {
     },
   );
 
-  it('in Jest with jsdom, the packages can be imported, and the packed client names the missing TextDecoder', async () => {
-    const args = ['--rootDir', app, '--testMatch', '**/jsdom.jest.mjs', '--transform', '{}'];
-    const environment = ['--testEnvironment', join(tools, 'node_modules/jest-environment-jsdom')];
-    const { stderr } = await run(runtime('jest'), [...args, ...environment, '--watchman=false'], {
-      env: { ...env, NODE_OPTIONS: '--experimental-vm-modules' },
-    });
-    expect(stderr).toContain('1 passed, 1 total');
-  });
-
   it('the packed client passes the suite on a page of another origin in Chromium', async ({
     skip,
   }) => {
@@ -128,8 +113,8 @@ describe('suite of the packed client', { timeout: 5 * minutes }, () => {
   });
 });
 
-describe('the packed client with an injected fetch', { timeout: 5 * minutes }, () => {
-  it.each(['node-fetch', 'node-fetch-2', 'cross-fetch', 'isomorphic-fetch'])(
+describe('the packed client with an injected fetch', () => {
+  it.each(['node-fetch', 'node-fetch-2'])(
     'the packed client stops reading an endless body of %s',
     async (name) => {
       const { createClient } = (await import(
@@ -143,33 +128,6 @@ describe('the packed client with an injected fetch', { timeout: 5 * minutes }, (
       expect(created._unsafeUnwrapErr().kind).toBe('response-invalid');
     },
   );
-});
-
-describe('syntax of the browsers that the client promises', () => {
-  /** Returns whether a bundler with ES2024 as its target, which is Baseline "widely available", does not change a module. */
-  const isWidelyAvailable = async (file: string): Promise<boolean> => {
-    const write = async (target: string) => {
-      const outDir = join(app, 'syntax', target);
-      const entry = { module: file };
-      const format = ['esm' as const];
-      await build({ config: false, silent: true, entry, format, bundle: false, target, outDir });
-      return readFile(join(outDir, 'module.js'), 'utf8');
-    };
-    return (await write('es2024')) === (await write('esnext'));
-  };
-
-  it.each(['@plantstore/client/dist/index.js', 'neverthrow/dist/index.es.js'])(
-    'the syntax of %s is that of ES2024',
-    async (path) => {
-      expect(await isWidelyAvailable(join(app, 'node_modules', path))).toBe(true);
-    },
-  );
-
-  it('the syntax of a using declaration is newer than ES2024', async () => {
-    const file = join(app, 'newer-syntax.js');
-    await writeFile(file, 'export const run = () => { using x = null; return x; };');
-    expect(await isWidelyAvailable(file)).toBe(false);
-  });
 });
 
 const workerdConfig = (
