@@ -18,7 +18,6 @@ export const machine = {
 export const onMachine = (text: string, { root, postgresPort } = machine): string =>
   text
     .replaceAll(/(?<![\w/.])\/(etc|var)\//g, `${root}/$1/`)
-    .replaceAll('%d/', `${root}/etc/plantstore/`)
     .replaceAll('localhost:5432', `localhost:${postgresPort}`)
     .replaceAll('@localhost/', `@localhost:${postgresPort}/`)
     .replaceAll(/(HEALTH_PORT)=\S+/g, '$1=0');

@@ -18,6 +18,7 @@ import { onMachine, program } from './machine.ts';
 const commands = {
   systemctl: `"${process.execPath}" --no-warnings "${fileURLToPath(new URL('systemctl.ts', import.meta.url))}" "$@"`,
   runuser: 'shift 3; exec "$@"',
+  chown: '',
   plantstore: `exec ${program.map((part) => `"${part}"`).join(' ')} "$@"`,
 };
 
