@@ -51,6 +51,14 @@ const startWith = async (
   return { logged, accepted, settings, reload };
 };
 
+it('reloads that are asked for at the same time read a file once', async () => {
+  const { logged, reload } = await startWith('one\n');
+  for (let count = 0; count < 5; count += 1) reload();
+  // More reloads would be logged within this time.
+  await sleep(100);
+  expect(logged).toHaveLength(1);
+});
+
 /** Replaces a file at once, so that no look finds a part of it. */
 const replace = async (path: string, text: string) => {
   await writeFile(`${path}.new`, text);

@@ -79,6 +79,7 @@ function watchFiles(
 ): () => void {
   const paths = named.filter((path) => path !== undefined);
   let last = Promise.resolve();
+  let isQueued = false;
   let fault: string | undefined;
   let repetition: NodeJS.Timeout | undefined;
   try {
@@ -97,12 +98,15 @@ function watchFiles(
   };
 
   function renewInTurn(): void {
-    last = last.then(renewNow);
+    // What waits for its turn reads what has changed since, too.
+    if (!isQueued) last = last.then(renewNow);
+    isQueued = true;
   }
 
   async function renewNow(): Promise<void> {
     // Nothing is renewed before the server accepts requests.
     await server;
+    isQueued = false;
     clearTimeout(repetition);
     const renewed = await renew();
     const before = fault;
