@@ -61,8 +61,8 @@ const messages = {
   'not-a-file': (path) =>
     `${path} cannot be opened: it is a folder, a device or a pipe; name a file`,
   'read-only': (path, reason) =>
-    `${path} cannot be opened or written to (${reason}); let this user write to it and to its ` +
-    'folder, where SQLite creates files beside it; or copy it elsewhere',
+    `${path} cannot be opened or written to (${reason}); let this user write to it, to its -wal ` +
+    'and -shm files and to their folder, or stop the server and copy all of them elsewhere',
   'hard-links': (path) =>
     `${path} has several hard links, each with a -wal file of its own; keep only the one beside ` +
     'the -wal file that is not empty (find / -samefile lists them)',
