@@ -2,18 +2,18 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Act, type Acts, type Plan, planOf, type Step } from './plan.ts';
+import { inspect } from 'node:util';
+import { type Acts, type Plan, planOf, type Step } from './plan.ts';
 import { postgresActs } from './postgres-acts.ts';
+import { startPostgresStores } from './postgres-store.ts';
 import { sqliteActs } from './sqlite-acts.ts';
-import { statements } from './statements.ts';
-import { createSqliteStore, startPostgresStores, type Store } from './stores.ts';
-import { World } from './world.ts';
+import { createSqliteStore } from './sqlite-store.ts';
+import { type Falsehood, judge } from './statements.ts';
+import type { Store } from './store.ts';
+import { now, World } from './world.ts';
 
-/** What a run has found: how many statements were compared, and what was found of those that are false. */
-export type Outcome = {
-  readonly checked: number;
-  readonly falsehoods: readonly { readonly statement: string; readonly what: string }[];
-};
+/** How many statements were compared, and those that are false. */
+export type Outcome = { readonly checked: number; readonly falsehoods: readonly Falsehood[] };
 
 /** Runs plans on one store. */
 export type Machine = {
@@ -24,17 +24,14 @@ export type Machine = {
 
 /** Creates a machine. One of PostgreSQL starts a server. */
 export async function createMachine(kind: 'sqlite' | 'postgres'): Promise<Machine> {
-  if (kind === 'sqlite') {
-    const create = async (plan: Plan, root: string) => createSqliteStore(root, plan.isMounted);
-    return machineOf(sqliteActs, create, async () => {});
-  }
+  if (kind === 'sqlite') return machineOf(sqliteActs, createSqliteStore, async () => {});
   const { create, dispose } = await startPostgresStores();
-  return machineOf(postgresActs, async ({ seed }) => create(seed % 2 === 0), dispose);
+  return machineOf(postgresActs, create, dispose);
 }
 
 function machineOf<S extends Store>(
   acts: Acts<S>,
-  create: (plan: Plan, root: string) => Promise<S>,
+  createStore: (plan: Plan, root: string) => Promise<S>,
   dispose: Machine['dispose'],
 ): Machine {
   return {
@@ -42,11 +39,13 @@ function machineOf<S extends Store>(
     dispose,
     async run(plan) {
       const root = mkdtempSync(join(tmpdir(), 'plantstore-truth-'));
-      const world = new World(plan, root, await create(plan, root));
+      const world = new World(plan, root, await createStore(plan, root));
       try {
         await world.start();
         world.load();
-        for (const step of plan.steps) await begin(world, acts[step.act], step);
+        const begun: { readonly ended: Promise<unknown> }[] = [];
+        for (const step of plan.steps) begun.push(await begin(step, world));
+        await Promise.all(begun.map(async ({ ended }) => ended));
         await world.finish();
         return judge(world);
       } finally {
@@ -54,48 +53,36 @@ function machineOf<S extends Store>(
       }
     },
   };
-}
 
-/** Begins an act, which ends while other acts begin. */
-async function begin<S extends Store>(world: World<S>, act: Act<S> | undefined, step: Step) {
-  if (act === undefined) throw new Error(`there is no act "${step.act}"`);
-  const [causes, , run] = act;
-  await sleep(step.waitMs);
-  const over = world.begin(...causes.split(' ').filter((one) => one !== ''));
-  const begun = run(world, step);
-  const ended = begun.then((end) => end && sleep(step.forMs).then(end));
-  world.inBackground(step.act, ended.finally(over));
-  await begun.catch(() => {});
-}
+  /** Begins an act, which ends while other acts begin. */
+  async function begin({ act: name, chosen, waitMs, forMs }: Step, world: World<S>) {
+    const act = acts[name];
+    if (act === undefined) throw new Error(`there is no act "${name}"`);
+    const failed = (thrown: unknown) =>
+      world.compare('an act ends', false, `${name}: ${inspect(thrown)}`);
+    await sleep(waitMs);
+    const [from, names] = [now(), act.causes.split(' ')];
+    const cause = { names, from, begunAt: Infinity, endsAt: Infinity, to: Infinity };
+    if (act.causes !== '') world.causes.push(cause);
+    const end = await act.begin(world, chosen as never).catch(failed);
+    cause.begunAt = now();
+    return { ended: endLater() };
 
-/** Compares every statement. */
-function judge(world: World): Outcome {
-  let checked = 0;
-  const falsehoods: { statement: string; what: string }[] = [];
-  for (const [group, judgedOf] of Object.entries(statements)) {
-    for (const { isTrue, name: statement = group, what, from = 0, to = Infinity } of judgedOf(
-      world,
-    )) {
-      checked += 1;
-      if (isTrue) continue;
-      const causes = world.causesIn(from, to).join(', ') || 'none';
-      falsehoods.push({ statement, what: `${what} | causes then: ${causes}` });
+    async function endLater() {
+      if (end) await sleep(forMs);
+      cause.endsAt = now();
+      if (end) await end().catch(failed);
+      cause.to = now();
     }
   }
-  return { checked, falsehoods };
 }
 
 /** Runs a plan again until the same statement is false; `undefined` if it never is. */
-export async function repeat(
-  machine: Machine,
-  plan: Plan,
-  { falsehoods }: Outcome,
-  times = 3,
-): Promise<Outcome | undefined> {
-  const names = new Set(falsehoods.map(({ statement }) => statement));
+export async function repeat(machine: Machine, plan: Plan, outcome: Outcome, times = 3) {
+  const names = new Set(outcome.falsehoods.map(({ statement }) => statement));
   for (let time = 0; time < times; time += 1) {
-    const outcome = await machine.run(plan);
-    if (outcome.falsehoods.some(({ statement }) => names.has(statement))) return outcome;
+    const again = await machine.run(plan);
+    if (again.falsehoods.some(({ statement }) => names.has(statement))) return again;
   }
   return undefined;
 }

@@ -1,14 +1,9 @@
-// Runs each line of standard input on a database that exists, and prints "ok" or SQLite's error message.
-import { createInterface } from 'node:readline';
+// Runs statements on a SQLite database that exists, and others once standard input has ended.
 import { DatabaseSync } from 'node:sqlite';
 
-const database = new DatabaseSync(`file:${process.argv[2]}?mode=rw`);
-database.exec('PRAGMA busy_timeout = 5000');
-for await (const line of createInterface(process.stdin)) {
-  try {
-    database.exec(line);
-    console.log('ok');
-  } catch (thrown) {
-    console.log(String(thrown).replaceAll('\n', ' '));
-  }
-}
+const [path, begin = '', last = ''] = process.argv.slice(2);
+const database = new DatabaseSync(`file:${path}?mode=rw`, { timeout: 5_000 });
+console.log('open');
+database.exec(begin);
+console.log('begun');
+process.stdin.resume().once('end', () => database.exec(last));

@@ -1,260 +1,202 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { acts } from './acts.ts';
-import type { Acts, Step } from './plan.ts';
-import { readSqlite, type SqliteStore } from './stores.ts';
-import type { Command, World } from './world.ts';
+import { actOn, type Acts } from './plan.ts';
+import { readSqlite, type SqliteStore } from './sqlite-store.ts';
+import { textOf } from './store.ts';
+import type { World } from './world.ts';
 
 type SqliteWorld = World<SqliteStore>;
+
+const { ENOSPC, EIO, EMFILE } = constants.errno;
+const changes = [
+  'PRAGMA wal_checkpoint(TRUNCATE)',
+  'PRAGMA wal_checkpoint(FULL)',
+  'PRAGMA journal_mode = DELETE',
+  'VACUUM',
+];
 const suffixes = ['', '-wal', '-shm', '-owner'];
+const endings = ['', '', 'stop', 'kill'];
+
+const act = actOn<SqliteStore>();
 
 /** Acts on a server of a SQLite database, its file and its disk. */
 export const sqliteActs: Acts<SqliteStore> = {
   ...acts,
-  'start a second server': [
-    'second',
-    {},
-    async (world) => {
-      const first = world.life;
-      const second = await world.start({ isSecond: true });
-      if (first?.to === Infinity) {
-        const isRefused = second.url === undefined;
-        world.compare('a second server is refused', isRefused, 'it accepts plants');
-      }
-      await world.kill(second);
-    },
-  ],
-  'back up': [
-    'command',
-    { killAfterMs: [0, 0, 0, 150, 300] },
-    async (world, { killAfterMs }) => {
-      await backUp(world, Number(killAfterMs));
-    },
+  'start a second server': act(2, 'lock', {}, async (world) => {
+    const first = world.server;
+    const second = await world.start({ isSecond: true });
+    const isRefused = second.url === undefined || first?.to !== Infinity;
+    world.compare('a second server is refused', isRefused, second.stdout);
+    await world.kill(second);
+  }),
+  'back up': act(4, 'command', { killAfterMs: [0, 0, 0, 150, 300] }, async (world, chosen) => {
+    await backUp(world, chosen.killAfterMs);
+  }),
+  'restore a backup': act(2, 'command', {}, restore),
+  'read with another program': act(2, '', {}, async ({ store }) =>
+    runSql(store, 'BEGIN; SELECT count(*) FROM plants'),
+  ),
+  'lock with another program': act(
     4,
-  ],
-  'restore a backup': ['command', {}, restore],
-  'read with another program': [
-    'command',
-    {},
-    async ({ store }) => {
-      const session = openSession(store.path);
-      await session.run('BEGIN; SELECT count(*) FROM plants');
-      return session.close;
-    },
-  ],
-  'lock with another program': [
     'lock',
-    { kind: ['IMMEDIATE', 'EXCLUSIVE'], writes: [0, 1] },
-    async (world, { kind, writes }) => {
-      const session = openSession(world.store.path);
-      const id = String(world.freshId());
-      await session.run(`BEGIN ${kind}`);
-      if (writes === 1) {
-        world.write(id, JSON.stringify(['another program', null]));
-        await session.run(`INSERT INTO plants (id, name) VALUES (${id}, 'another program')`);
-      }
-      return async () => {
-        await session.run('COMMIT');
-        await session.close();
-      };
+    { kind: ['IMMEDIATE', 'EXCLUSIVE'] },
+    async (world, { kind }) => {
+      const id = world.freshId();
+      world.written.add(id + textOf('another'));
+      const insert = `INSERT INTO plants (id, name) VALUES (${id}, 'another')`;
+      return runSql(world.store, `BEGIN ${kind}; ${insert}`, 'COMMIT');
     },
-    4,
-  ],
-  'change the file with another program': [
+  ),
+  'change the file with another program': act(
+    5,
     'lock replaced',
-    {
-      statement: [
-        'PRAGMA wal_checkpoint(TRUNCATE)',
-        'PRAGMA wal_checkpoint(FULL)',
-        'PRAGMA journal_mode = DELETE',
-        'VACUUM',
-        'CREATE INDEX IF NOT EXISTS by_name ON plants (name)',
-      ],
-      before: ['', 'stop', 'kill'],
-      killAfterMs: [0, 0, 0, 1, 4],
-    },
-    async (world, { statement, before, killAfterMs }) => {
-      if (before === 'stop') await world.stop();
-      if (before === 'kill') await world.kill();
-      const session = openSession(world.store.path);
-      const running = session.run(String(statement));
-      if (killAfterMs !== 0) {
-        await sleep(Number(killAfterMs));
-        session.child.kill('SIGKILL');
-      }
-      await running;
-      await session.close();
+    { statement: changes, ending: endings, killAfterMs: [0, 0, 0, 1, 4] },
+    async (world, { statement, ending, killAfterMs }) => {
+      await end(world, ending);
+      const close = await runSql(world.store, statement, '', killAfterMs);
+      await close();
       await world.startAgain();
     },
-    5,
-  ],
-  'fail calls': [
-    'disk full lock files',
-    {
-      call: ['write', 'write', 'sync', 'sync', 'truncate', 'create', 'open', 'read', 'lock', 'map'],
-      error: [constants.errno.ENOSPC, constants.errno.EIO, constants.errno.EMFILE],
-      suffix: ['*', '*', '-wal', '.db', '-shm', '-owner'],
-      share: [1_000, 1_000, 500, 100],
-    },
-    async (world, { call, error, suffix, share }) =>
-      fault(world, `${call} ${error} ${suffix} ${share} 0`),
-    8,
-  ],
-  'delay calls': [
+  ),
+  'fail calls': failing(5, 'disk lock', [1_000]),
+  'fail some calls': failing(3, 'disk lock chance', [100, 500]),
+  'delay calls': act(
+    2,
     'slow',
-    { call: ['sync', 'write'], delayMs: [50, 700, 2_500] },
-    async (world, { call, delayMs }) => fault(world, `${call} 0 * 1000 ${delayMs}`),
-  ],
-  'fill the disk': [
-    'full disk',
-    {},
-    async ({ store: { isMounted, folder } }) => {
-      if (!isMounted) return undefined;
-      const filler = join(folder, 'filler');
-      const fill = spawn('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4k'], { stdio: 'ignore' });
-      await once(fill, 'exit');
-      return async () => rmSync(filler);
-    },
-    3,
-  ],
-  'change the mode': [
-    'mode lock disk',
-    { suffix: ['folder', ...suffixes], mode: [0o000, 0o400, 0o500], kills: [0, 0, 1] },
-    async (world, { suffix, mode, kills }) => {
+    { call: ['sync', 'write'], ms: [50, 700, 2_500] },
+    async ({ store }, { call, ms }) => store.fail(`${call} 0 * 1000 ${ms}`),
+  ),
+  'fill the disk': act(3, 'disk', {}, async ({ store: { isMounted, folder } }) => {
+    if (!isMounted) return undefined;
+    const filler = join(folder, 'filler');
+    await once(spawn('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4k'], { stdio: 'ignore' }), 'exit');
+    return async () => rmSync(filler);
+  }),
+  'change the mode': act(
+    2,
+    'mode',
+    { of: ['folder', ...suffixes], mode: [0o000, 0o400, 0o500], ending: endings },
+    async (world, { of, mode, ending }) => {
       const { folder, path } = world.store;
-      const file = suffix === 'folder' ? folder : `${path}${suffix}`;
+      const file = of === 'folder' ? folder : `${path}${of}`;
       if (!existsSync(file)) return undefined;
-      const { mode: before, ino } = statSync(file);
-      chmodSync(file, Number(mode));
-      if (kills === 1) await world.kill();
+      chmodSync(file, mode);
+      await end(world, ending);
       await world.startAgain();
-      return async () => {
-        if (statSync(file, { throwIfNoEntry: false })?.ino === ino) chmodSync(file, before);
-      };
+      // Also of the files beside it, which SQLite has created with its mode, and of what was moved.
+      return async () => spawnSync('chmod', ['-R', 'u+rwX', folder, `${folder}.away`]);
     },
-  ],
-  'move the file away and back': [
-    'moved disk lock',
-    { what: ['folder', 'file', 'files'], ending: ['', '', 'stop', 'kill'] },
-    moveAwayAndBack,
+  ),
+  'move files away and back': act(
     5,
-  ],
-  'remove a file beside the database': [
-    'moved replaced disk lock',
-    { suffix: ['-wal', '-shm', '-owner'], isStopped: [0, 0, 1] },
-    async (world, { suffix, isStopped }) => {
-      if (isStopped === 1) await world.stop();
+    'moved',
+    { what: ['folder', 'file', 'files'], ending: endings, ms: [50, 400, 1_500] },
+    async (world, { what, ending, ms }) => {
+      const { folder, path, isMounted } = world.store;
+      const names = what === 'files' ? suffixes.map((suffix) => path + suffix) : [path];
+      const moved = what === 'folder' && !isMounted ? [folder] : names.filter(existsSync);
+      for (const name of moved) renameSync(name, `${name}.away`);
+      await sleep(ms);
+      await end(world, ending);
+      for (const name of moved) {
+        rmSync(name, { recursive: true, force: true });
+        renameSync(`${name}.away`, name);
+      }
+      await world.startAgain();
+    },
+  ),
+  'remove a file beside the database': act(
+    3,
+    'moved replaced',
+    { suffix: suffixes.slice(1), ending: ['', '', 'stop'] },
+    async (world, { suffix, ending }) => {
+      await end(world, ending);
       rmSync(`${world.store.path}${suffix}`, { force: true });
       await sleep(50);
       await world.startAgain();
     },
-    3,
-  ],
+  ),
 };
 
-let files = 0;
+/** Makes some of 1,000 calls fail. */
+function failing(weight: number, causes: string, share: readonly number[]) {
+  const choices = {
+    call: ['write', 'write', 'sync', 'sync', 'truncate', 'create', 'open', 'read', 'lock', 'map'],
+    error: [ENOSPC, EIO, EMFILE],
+    suffix: ['*', '*', '-wal', '.db', '-shm', '-owner'],
+    share,
+  };
+  return act(weight, causes, choices, async ({ store }, chosen) =>
+    store.fail(`${chosen.call} ${chosen.error} ${chosen.suffix} ${chosen.share} 0`),
+  );
+}
 
-/** Backs up to a new file, reads it, and returns its name. */
-async function backUp(world: SqliteWorld, killAfterMs = 0): Promise<[Command, string]> {
-  const to = join(world.store.folder, `backup-${(files += 1)}.db`);
-  const done = await world.command(['backup', to], '', killAfterMs);
-  if (done.status === 0 || (done.isKilled && existsSync(to))) {
-    const disk = readSqlite(to);
-    world.readings.push({ name: 'backup', from: done.from, to: done.to, disk });
-    const said = /: (\d+) plants?,/.exec(done.stdout)?.[1];
-    const isExact = done.isKilled || Number(said) === disk.rows.size;
-    world.compare('a backup counts its plants', isExact, `${said} of ${disk.rows.size}`);
-  } else world.compare('a failed backup leaves no file', !existsSync(to), done.stderr);
-  return [done, to];
+/** Stops or kills the server. */
+async function end(world: SqliteWorld, ending: string): Promise<void> {
+  if (ending === 'stop') await world.stop();
+  if (ending === 'kill') await world.kill();
+}
+
+/** Backs up to a new file, reads it, and returns its name if it is complete. */
+async function backUp(world: SqliteWorld, killAfterMs = 0): Promise<string | undefined> {
+  const to = join(world.store.folder, `backup-${world.commands.length}.db`);
+  const { child, ending, stdout, stderr, ...time } = await world.command(
+    ['backup', to],
+    '',
+    killAfterMs,
+  );
+  const exists = existsSync(to);
+  const isComplete = child.exitCode === 0;
+  if (isComplete || ending === undefined)
+    world.compare('a backup has a file if it succeeds', exists === isComplete, stderr);
+  if (!exists) return undefined;
+  const disk = readSqlite(to);
+  world.readings.push({ name: 'backup', from: time.from, to: time.to, disk });
+  const said = Number(/: (\d+) plants?,/.exec(stdout)?.[1]);
+  if (isComplete) world.compare('a backup counts its plants', said === disk.rows.size, stdout);
+  return isComplete ? to : undefined;
 }
 
 /** Restores a backup as the pages say: stopped, with the files moved away. */
 async function restore(world: SqliteWorld): Promise<void> {
-  const { isMounted, folder, path, read } = world.store;
-  const [done, backup] = await backUp(world);
+  const { folder, path, read } = world.store;
+  const backup = await backUp(world);
   await world.stop();
-  if (done.status === 0) {
-    const apart = mkdtempSync(join(isMounted ? folder : world.root, 'apart-'));
-    for (const suffix of suffixes) {
-      if (existsSync(`${path}${suffix}`))
-        renameSync(`${path}${suffix}`, join(apart, `plants.db${suffix}`));
-    }
+  if (backup !== undefined) {
+    const apart = mkdtempSync(join(folder, 'apart-'));
+    for (const suffix of suffixes)
+      if (existsSync(path + suffix)) renameSync(path + suffix, join(apart, `plants.db${suffix}`));
     const { rows } = readSqlite(backup);
-    const { status, stderr } = await world.command(['restore', backup]);
-    const isTrue = status === 0 ? isDeepStrictEqual((await read()).rows, rows) : !existsSync(path);
+    const { child, stderr } = await world.command(['restore', backup]);
+    const isTrue =
+      child.exitCode === 0 ? isDeepStrictEqual((await read()).rows, rows) : !existsSync(path);
     world.compare('a restored database has the plants of its backup', isTrue, stderr);
     if (!existsSync(path)) copyFileSync(backup, path);
-    world.replaceWith(rows);
+    world.lostAt = performance.now();
+    for (const [id, text] of rows) world.written.add(id + text);
   }
   await world.startAgain();
 }
 
-/** Moves the folder, the database, or the database and the files beside it away, and later back. */
-async function moveAwayAndBack(world: SqliteWorld, { what, ending, forMs }: Step): Promise<void> {
-  const { folder, path, isMounted } = world.store;
-  const moved: (readonly [string, string])[] = [];
-  const move = (from: string, to: string) => {
-    if (!existsSync(from)) return;
-    renameSync(from, to);
-    moved.push([from, to]);
-  };
-  if (what === 'folder' && !isMounted) move(folder, `${folder}.away`);
-  if (what === 'file') move(path, join(folder, 'moved.db'));
-  if (what === 'files')
-    for (const suffix of suffixes) move(`${path}${suffix}`, join(folder, `moved.db${suffix}`));
-  await sleep(forMs);
-  if (ending === 'stop') await world.stop();
-  if (ending === 'kill') await world.kill();
-  for (const [from, to] of moved) {
-    if (from === folder) rmSync(folder, { recursive: true, force: true });
-    if (existsSync(to)) renameSync(to, from);
-  }
-  await world.startAgain();
-}
-
-/** Makes a line for disk.c apply until the act ends. */
-async function fault({ store }: SqliteWorld, line: string): Promise<() => Promise<void>> {
-  store.faults.add(line);
-  store.applyFaults();
-  return async () => {
-    store.faults.delete(line);
-    store.applyFaults();
-  };
-}
-
-/** A connection of another program to a database that exists. */
-function openSession(path: string) {
-  const program = fileURLToPath(new URL('sql-session.ts', import.meta.url));
-  const args = ['--disable-warning=ExperimentalWarning', program, path];
+/** Runs statements in another program, and later others; or kills it while it runs the first. */
+async function runSql({ path }: SqliteStore, begin: string, last = '', killAfterMs = 0) {
+  const program = join(import.meta.dirname, 'run-sql.ts');
+  const args = ['--disable-warning=ExperimentalWarning', program, path, begin, last];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });
-  const exited = once(child, 'exit');
-  child.stdin.on('error', () => {});
-  const replies = createInterface(child.stdout)[Symbol.asyncIterator]();
-  return {
-    child,
-    /** Resolves once the statements have succeeded or failed, or the program has ended. */
-    async run(statements: string): Promise<void> {
-      child.stdin.write(`${statements}\n`);
-      await replies.next();
-    },
-    async close(): Promise<void> {
-      child.stdin.end();
-      await exited;
-    },
+  const ended = once(child, 'close');
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  await lines.next();
+  if (killAfterMs > 0) await sleep(killAfterMs).then(() => child.kill('SIGKILL'));
+  else await lines.next();
+  return async () => {
+    child.stdin.on('error', () => {}).end();
+    await ended;
   };
 }

@@ -6,8 +6,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachine, type Machine, repeat } from './machine.ts';
 import type { Plan, Step } from './plan.ts';
 
-/** An act with choices that differ from the first ones. */
-type Chosen = readonly [act: string, choices?: Readonly<Record<string, string | number>>];
+/** An act with its choices, and the time until it is ended. */
+type Chosen = readonly [act: string, chosen?: Step['chosen'], forMs?: number];
 
 /** Fixed sequences of acts of each store, by what happens. */
 const sequences: Readonly<
@@ -16,41 +16,36 @@ const sequences: Readonly<
   sqlite: {
     'kills and stops under load': [
       ['kill the server'],
-      ['stop the server'],
-      ['stop the server twice', { again: 5 }],
-      ['kill the server'],
+      ['stop the server', { by: 'SIGINT' }],
+      ['stop the server twice', { afterMs: 5 }],
       ['start a second server'],
     ],
     'a disk that is full, fails or is slow': [
-      ['fill the disk', { forMs: 1_000 }],
-      ['fail calls', { call: 'write', error: 28, suffix: '-wal', share: 1_000, forMs: 700 }],
+      ['fill the disk', {}, 1_000],
+      ['fail calls', { call: 'write', error: 28, suffix: '-wal', share: 1_000 }],
       ['kill the server'],
-      ['fail calls', { call: 'sync', error: 5, suffix: '*', share: 500, forMs: 700 }],
-      ['delay calls', { call: 'sync', delayMs: 700 }],
-      ['stop the server'],
+      ['fail calls', { call: 'sync', error: 5, suffix: '*', share: 500 }],
+      ['delay calls', { call: 'sync', ms: 700 }],
     ],
     'files that are moved away and back, or removed': [
-      ['move the file away and back', { what: 'file', ending: '' }],
-      ['remove a file beside the database', { suffix: '-wal', isStopped: 0 }],
-      ['move the file away and back', { what: 'files', ending: 'kill' }],
-      ['remove a file beside the database', { suffix: '-shm', isStopped: 0 }],
-      ['move the file away and back', { what: 'folder', ending: 'stop' }],
+      ['move files away and back', { what: 'file', ending: '', ms: 400 }],
+      ['remove a file beside the database', { suffix: '-wal', ending: '' }],
+      ['move files away and back', { what: 'files', ending: 'kill', ms: 400 }],
+      ['remove a file beside the database', { suffix: '-shm', ending: '' }],
+      ['move files away and back', { what: 'folder', ending: 'stop', ms: 400 }],
     ],
     'commands that are killed under load': [
       ['back up', { killAfterMs: 0 }],
       ['back up', { killAfterMs: 300 }],
-      ['import', { count: 6_000, killAfterMs: 300 }],
+      ['import', { count: 6_000, killAfterMs: 300, isStopped: 1 }],
       ['restore a backup'],
-      ['import', { count: 300, killAfterMs: 0 }],
+      ['import', { count: 300, killAfterMs: 0, isStopped: 1 }],
     ],
     'other programs that read, lock and change the file': [
-      ['read with another program', { forMs: 1_000 }],
-      ['lock with another program', { kind: 'IMMEDIATE', writes: 1, forMs: 700 }],
-      ['change the file with another program', { statement: 'VACUUM', before: '', killAfterMs: 4 }],
-      [
-        'change the file with another program',
-        { statement: 'VACUUM', before: 'kill', killAfterMs: 0 },
-      ],
+      ['read with another program'],
+      ['lock with another program', { kind: 'IMMEDIATE' }],
+      ['change the file with another program', { statement: 'VACUUM', ending: '', killAfterMs: 4 }],
+      ['change the file with another program', { statement: 'VACUUM', ending: 'kill' }],
     ],
   },
   postgres: {
@@ -64,17 +59,16 @@ const sequences: Readonly<
     'a network that fails': [
       ['disturb the network', { mode: 'cut', ends: 0 }],
       ['end one side of each connection', { side: 'server' }],
-      ['disturb the network', { mode: 'discard-responses', ends: 0, forMs: 1_500 }],
+      ['disturb the network', { mode: 'discard responses', ends: 0 }, 1_500],
       ['disturb the network', { mode: 'refuse', ends: 1 }],
-      ['stop the server'],
+      ['stop the server', { by: 'SIGTERM' }],
     ],
     'locks and triggers': [
       ['lock the table', { mode: 'ACCESS EXCLUSIVE' }],
-      ['lock an id', { id: 1, end: 'COMMIT', forMs: 1_500 }],
-      ['leave plants out in a trigger', { ends: 0, forMs: 700 }],
-      ['refuse plants at the commit', { ends: 0, forMs: 700 }],
-      ['import', { count: 300, killAfterMs: 0 }],
-      ['kill the server'],
+      ['lock an id', { id: 1, end: 'COMMIT' }, 1_500],
+      ['leave plants out in a trigger', { ends: 0 }],
+      ['refuse plants at the commit', { ends: 0 }],
+      ['import', { count: 300, killAfterMs: 0, isStopped: 0 }],
     ],
   },
 };
@@ -101,12 +95,8 @@ describe.each(['sqlite', 'postgres'] as const)('%s', requiresLinux, (store) => {
     const isMounted = acts.some(([act]) => act === 'fill the disk');
     it(`what the program says is true after ${name}`, isMounted ? requiresDisk : {}, async () => {
       const machine = await machineOf(store);
-      const steps = acts.map(([act, choices]): Step => ({
-        act,
-        waitMs: 150,
-        forMs: 400,
-        ...choices,
-      }));
+      const waitMs = 150;
+      const steps = acts.map(([act, chosen = {}, forMs = 500]) => ({ act, chosen, forMs, waitMs }));
       await expectTrue(machine, { ...machine.planOf(136, false), isMounted, steps });
     });
   }
