@@ -2,7 +2,7 @@ import { parseAst } from 'vitest/node';
 
 /** A change of a source. */
 export type Mutation = {
-  readonly kind: 'deleted' | 'negated' | 'turned';
+  readonly kind: 'deleted' | 'negated' | 'turned' | 'replaced';
   /** The text from `start` to `end` is replaced. */
   readonly start: number;
   readonly end: number;

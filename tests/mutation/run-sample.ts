@@ -1,5 +1,6 @@
-// Applies random changes of the sources one after another in a copy of the repository, and runs the tests that belong to them.
-// Prints each change that no test notices, and the share of those that one notices. Changes that do not compile do not count.
+// Applies changes of the sources one after another in a copy of the repository: random ones, or all rows. Runs the tests that
+// belong to them. Prints each change that no test notices, and the share of those that one notices. Changes that do not compile
+// do not count.
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,16 +8,26 @@ import { parseArgs } from 'node:util';
 import { findTests, root } from '@plantstore/test-support/related-tests';
 import { copyRepository, type Duration, runTests, type TestRun } from './copy.ts';
 import { type Mutation, mutationsOf } from './mutations.ts';
+import { rows } from './rows.ts';
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now() % 100_000) },
     count: { type: 'string', default: '40' },
     package: { type: 'string', default: '*' },
+    rows: { type: 'boolean', default: false },
   },
 });
 
 type Mutant = Mutation & { readonly file: string; readonly source: string };
+
+const sources = globSync(`packages/${values.package}/src/**/*.ts`, {
+  cwd: root,
+  exclude: ['**/*.test.ts', '**/*.test-d.ts'],
+})
+  .toSorted()
+  .map((file) => ({ file, source: readFileSync(join(root, file), 'utf8') }));
+const mutants = values.rows ? rows.map(mutantOf) : shuffle(allMutants(), Number(values.seed));
 
 const relatedTests = findTests();
 const copy = copyRepository();
@@ -25,9 +36,9 @@ const durations = new Map<string, Duration | undefined>();
 const survivors: string[] = [];
 let noticed = 0;
 
-console.log(`seed ${values.seed}`);
-for (const mutant of shuffle(allMutants(), Number(values.seed))) {
-  if (noticed + survivors.length === Number(values.count)) break;
+console.log(values.rows ? 'rows' : `seed ${values.seed}`);
+for (const mutant of mutants) {
+  if (noticed + survivors.length === Number(values.count) && !values.rows) break;
   const began = performance.now();
   const outcome = await apply(mutant);
   if (outcome === 'does not compile') continue;
@@ -40,15 +51,20 @@ for (const mutant of shuffle(allMutants(), Number(values.seed))) {
 const total = noticed + survivors.length;
 console.log(['', ...survivors].join('\n'));
 console.log(`${noticed} of ${total} changes noticed (${Math.round((100 * noticed) / total)} %)`);
+if (values.rows && survivors.length > 0) process.exitCode = 1;
 
 function allMutants(): readonly Mutant[] {
-  const options = { cwd: root, exclude: ['**/*.test.ts', '**/*.test-d.ts'] };
-  return globSync(`packages/${values.package}/src/**/*.ts`, options)
-    .toSorted()
-    .flatMap((file) => {
-      const source = readFileSync(join(root, file), 'utf8');
-      return mutationsOf(source).map((mutation) => ({ ...mutation, file, source }));
-    });
+  return sources.flatMap(({ file, source }) =>
+    mutationsOf(source).map((mutation) => ({ ...mutation, file, source })),
+  );
+}
+
+function mutantOf([text, replacement]: (typeof rows)[number]): Mutant {
+  const [found, ...others] = sources.filter(({ source }) => source.includes(text));
+  if (found === undefined || others.length > 0 || found.source.split(text).length > 2)
+    throw new Error(`does not occur exactly once: ${text}`);
+  const start = found.source.indexOf(text);
+  return { ...found, kind: 'replaced', start, end: start + text.length, replacement };
 }
 
 function describe({ kind, file, source, start, end, replacement }: Mutant): string {

@@ -83,7 +83,7 @@ const reasons: Store['reasons'] = [
   [/correct the password|does not permit this login/, 'role'],
   [/another session has locked/, 'lock slow network standby table'],
   [/lacks a privilege|may not create or alter|permission denied/, 'role table'],
-  [/accepts no writes|read-only transaction/, 'read-only'],
+  [/accepts (no )?writes|read-only transaction/, 'read-only'],
   [
     /Connection terminated|ECONNRESET|no response|does not respond/,
     'down network sessions lock standby slow table',
