@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { acts } from './acts.ts';
 import { actOn, type Acts } from './plan.ts';
@@ -187,7 +188,7 @@ async function restore(world: SqliteWorld): Promise<void> {
 
 /** Runs statements in another program, and later others; or kills it while it runs the first. */
 async function runSql({ path }: SqliteStore, begin: string, last = '', killAfterMs = 0) {
-  const program = join(import.meta.dirname, 'run-sql.ts');
+  const program = fileURLToPath(new URL('run-sql.ts', import.meta.url));
   const args = ['--disable-warning=ExperimentalWarning', program, path, begin, last];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   const ended = once(child, 'close');
