@@ -43,9 +43,13 @@ function machineOf<S extends Store>(
       try {
         await world.start();
         world.load();
-        const begun: { readonly ended: Promise<unknown> }[] = [];
-        for (const step of plan.steps) begun.push(await begin(step, world));
-        await Promise.all(begun.map(async ({ ended }) => ended));
+        const begun = new Map<string, { readonly ended: Promise<void> }>();
+        for (const step of plan.steps) {
+          // An act does not overlap itself.
+          await begun.get(step.act)?.ended;
+          begun.set(step.act, await begin(step, world));
+        }
+        for (const { ended } of begun.values()) await ended;
         await world.finish();
         return judge(world);
       } finally {
