@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { mayMount } from '@plantstore/test-support/small-disk';
-import { createMachine, repeat, shorten } from './machine.ts';
+import { createMachine, type Machine, repeat, shorten } from './machine.ts';
 import type { Step } from './plan.ts';
 
 const { values } = parseArgs({
@@ -16,33 +16,40 @@ const { values } = parseArgs({
 });
 const mayFill = process.geteuid?.() === 0 && (await mayMount(tmpdir()));
 if (!mayFill) console.log('Not on a disk of its own, which can be full: only root can mount one.');
-const machine = await createMachine(values.store === 'postgres' ? 'postgres' : 'sqlite');
-let runs = 0;
-let checked = 0;
+const store = values.store === 'postgres' ? 'postgres' : 'sqlite';
 const first = Number(values.seed);
 let last = first + Number(values.runs) - 1;
-// The run that a signal finds is completed, so that its processes and mounts end,
-// also if both a terminal and pnpm send it.
+let next = first;
+let checked = 0;
+// The runs that a signal finds are completed, so that their processes and mounts end, also if both
+// a terminal and pnpm send it.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (last = -1));
-try {
-  for (let seed = first; seed <= last; seed += 1) {
-    const made = machine.planOf(seed, mayFill);
-    const steps = values.steps === undefined ? made.steps : (JSON.parse(values.steps) as Step[]);
-    const plan = { ...made, steps };
-    const outcome = await machine.run(plan);
-    runs += 1;
-    checked += outcome.checked;
-    if (outcome.falsehoods.length === 0) continue;
-    const again = await repeat(machine, plan, outcome);
-    console.log(`seed ${seed}${again ? '' : ', not repeated'}: ${JSON.stringify(steps)}`);
-    for (const { statement, what } of (again ?? outcome).falsehoods.slice(0, 5))
-      console.log(`  ${statement}\n    ${what}`);
-    if (again === undefined) continue;
-    process.exitCode = 1;
-    if (values.shorten)
-      console.log(`  shortened: ${JSON.stringify((await shorten(machine, plan, again)).steps)}`);
+// Two at a time, because a run mostly waits.
+await Promise.all([runNext(), runNext()]);
+console.log(`${store}: ${next - first} runs from seed ${first}, ${checked} statements`);
+
+async function runNext(): Promise<void> {
+  const machine = await createMachine(store);
+  try {
+    while (next <= last) await runSeed(machine, next++);
+  } finally {
+    await machine.dispose();
   }
-} finally {
-  await machine.dispose();
 }
-console.log(`${values.store}: ${runs} runs from seed ${first}, ${checked} statements`);
+
+async function runSeed(machine: Machine, seed: number): Promise<void> {
+  const made = machine.planOf(seed, mayFill);
+  const steps = values.steps === undefined ? made.steps : (JSON.parse(values.steps) as Step[]);
+  const plan = { ...made, steps };
+  const outcome = await machine.run(plan);
+  checked += outcome.checked;
+  if (outcome.falsehoods.length === 0) return;
+  const again = await repeat(machine, plan, outcome);
+  console.log(`seed ${seed}${again ? '' : ', not repeated'}: ${JSON.stringify(steps)}`);
+  for (const { statement, what } of (again ?? outcome).falsehoods.slice(0, 5))
+    console.log(`  ${statement}\n    ${what}`);
+  if (again === undefined) return;
+  process.exitCode = 1;
+  if (values.shorten)
+    console.log(`  shortened: ${JSON.stringify((await shorten(machine, plan, again)).steps)}`);
+}

@@ -73,8 +73,8 @@ export function planOf<S extends Store>(seed: number, acts: Acts<S>, mayMount: b
       return {
         act,
         chosen: Object.fromEntries(choices.map(([name, values]) => [name, random.of(values)])),
-        waitMs: random.of([0, 0, 50, 200, 400, 800]),
-        forMs: random.of([50, 400, 1_500, 3_000]),
+        waitMs: random.of([0, 0, 50, 100, 200, 500]),
+        forMs: random.of([50, 300, 1_000, 2_500]),
       };
     }),
   };

@@ -338,11 +338,10 @@ export class World<S extends Store = Store> {
     this.metrics = (await this.get('/metrics')).text;
     this.walSize = this.store.walSize();
     const { rows, damage } = await this.store.read();
-    const { child, stdout, stderr } = await this.command(['check']);
+    const [{ child, stdout, stderr }] = await Promise.all([this.command(['check']), this.export()]);
     const isExact = child.exitCode === 0 && countIn(stdout) === rows.size && damage === undefined;
     const found = `${stdout}${stderr}; the disk has ${rows.size}, ${damage}`;
     this.compare('a check counts the plants of a sound database', isExact, found);
-    await this.export();
   }
 
   async dispose(): Promise<void> {
