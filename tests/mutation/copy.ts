@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,33 +20,21 @@ export function copyRepository(): string {
   return copy;
 }
 
-/** The result of test files. */
-export type TestRun = {
-  /** `none` if no test has run. */
-  readonly outcome: 'passed' | 'failed' | 'none';
-  /** The files of which a test has failed. */
-  readonly failed: readonly string[];
-  readonly durations: ReadonlyMap<string, Duration>;
-};
+/** Whether a test has failed, and the files of those that are reported. */
+export type TestRun = { readonly hasFailed: boolean; readonly failed: readonly string[] };
 
-/** Milliseconds of a test file, and of its longest test. */
-export type Duration = { readonly fileMs: number; readonly testMs: number };
+/** Time limits of a test and of a run, in milliseconds. They only end what hangs. */
+const limits = { testMs: 180_000, runMs: 1_800_000 };
 
-/** Time limits of a run, in milliseconds. */
-export type Limits = { readonly testMs: number; readonly runMs: number; readonly bail: boolean };
-
-/** Runs test files in a copy, in a process group of its own, which a run without an end fails with. */
-export async function runTests(
-  copy: string,
-  files: readonly string[],
-  { testMs, runMs, bail }: Limits,
-): Promise<TestRun> {
+/** Runs test files in a copy until one fails, in a process group of its own, which ends with it. */
+export async function runTests(copy: string, files: readonly string[]): Promise<TestRun> {
   const report = join(copy, 'node_modules/mutation.json');
   rmSync(report, { force: true });
-  const limits = [`--testTimeout=${testMs}`, `--hookTimeout=${testMs}`, `--bail=${Number(bail)}`];
+  const { testMs, runMs } = limits;
+  const options = [`--testTimeout=${testMs}`, `--hookTimeout=${testMs}`, '--bail=1'];
   const child = spawn(
     join(copy, 'node_modules/.bin/vitest'),
-    ['run', ...limits, '--reporter=json', `--outputFile=${report}`, ...argumentsFor(files)],
+    ['run', ...options, '--reporter=json', `--outputFile=${report}`, ...argumentsFor(files)],
     { cwd: copy, stdio: 'ignore', detached: true },
   );
   const end = (): void => {
@@ -58,38 +47,17 @@ export async function runTests(
   // Before the copy is removed.
   process.prependOnceListener('exit', end);
   const timer = setTimeout(end, runMs);
-  await new Promise((resolve) => child.once('close', resolve));
+  await once(child, 'close');
   clearTimeout(timer);
   // A test that fails can leave processes behind.
   end();
   process.off('exit', end);
-  return readReport(copy, report, child.signalCode === 'SIGKILL');
-}
-
-function readReport(copy: string, report: string, isCutOff: boolean): TestRun {
   // A loop without an end is killed before it has reported.
-  if (!existsSync(report))
-    return { outcome: isCutOff ? 'failed' : 'none', failed: [], durations: new Map() };
-  const { success, numPassedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
+  if (!existsSync(report)) return { hasFailed: true, failed: [] };
+  const { success, testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
     readonly success: boolean;
-    readonly numPassedTests: number;
-    readonly testResults: readonly {
-      readonly name: string;
-      readonly status: string;
-      readonly startTime: number;
-      readonly endTime: number;
-      readonly assertionResults: readonly { readonly duration?: number | null }[];
-    }[];
+    readonly testResults: readonly { readonly name: string; readonly status: string }[];
   };
-  const files = testResults.map((file) => ({ ...file, path: file.name.slice(copy.length + 1) }));
-  return {
-    outcome: !success ? 'failed' : numPassedTests > 0 ? 'passed' : 'none',
-    failed: files.filter(({ status }) => status === 'failed').map(({ path }) => path),
-    durations: new Map(
-      files.map(({ path, startTime, endTime, assertionResults }) => {
-        const each = assertionResults.map(({ duration }) => duration ?? 0);
-        return [path, { fileMs: endTime - startTime, testMs: Math.max(0, ...each) }];
-      }),
-    ),
-  };
+  const failed = testResults.filter(({ status }) => status === 'failed');
+  return { hasFailed: !success, failed: failed.map(({ name }) => name.slice(copy.length + 1)) };
 }

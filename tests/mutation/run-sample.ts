@@ -6,7 +6,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findTests, root } from '@plantstore/test-support/related-tests';
-import { copyRepository, type Duration, runTests, type TestRun } from './copy.ts';
+import { copyRepository, runTests } from './copy.ts';
 import { type Mutation, mutationsOf } from './mutations.ts';
 import { rows } from './rows.ts';
 
@@ -31,8 +31,8 @@ const mutants = values.rows ? rows.map(mutantOf) : shuffle(allMutants(), Number(
 
 const relatedTests = findTests();
 const copy = copyRepository();
-/** Durations of the test files without a change; `undefined` for one that fails, which can notice nothing. */
-const durations = new Map<string, Duration | undefined>();
+/** Whether test files that have failed with a change pass without one. */
+const passing = new Map<string, boolean>();
 const survivors: string[] = [];
 let noticed = 0;
 
@@ -77,12 +77,24 @@ function describe({ kind, file, source, start, end, replacement }: Mutant): stri
 async function apply(mutant: Mutant): Promise<string> {
   if (!changed(mutant, compiles)) return 'does not compile';
   for (const tests of stagesOf(mutant.file)) {
-    const usable = await measure(tests);
-    if (usable.length === 0) continue;
-    const { outcome, failed } = await changed(mutant, async () => run(usable));
-    if (outcome === 'failed') return `noticed by ${failed[0] ?? 'the time limit'}`;
+    const test = await firstToFail(mutant, tests);
+    if (test !== undefined) return `noticed by ${test}`;
   }
   return 'NOT NOTICED';
+}
+
+/** Returns the first test that fails, but for those that also fail without the change. */
+async function firstToFail(mutant: Mutant, tests: readonly string[]): Promise<string | undefined> {
+  const usable = tests.filter((test) => passing.get(test) !== false);
+  if (usable.length === 0) return undefined;
+  const { hasFailed, failed } = await changed(mutant, async () => runTests(copy, usable));
+  if (!hasFailed) return undefined;
+  const [test] = failed;
+  // No test is reported of a run that was ended.
+  if (test === undefined)
+    return (await runTests(copy, usable)).hasFailed ? undefined : 'the time limit';
+  if (!passing.has(test)) passing.set(test, !(await runTests(copy, [test])).hasFailed);
+  return passing.get(test) === true ? test : firstToFail(mutant, usable);
 }
 
 /** Calls a function while the change is applied in the copy. */
@@ -106,28 +118,6 @@ function stagesOf(file: string): readonly (readonly string[])[] {
   const rest = all.filter((test) => !own.includes(test));
   const outside = others.filter((test) => test.startsWith('tests/'));
   return [own.slice(0, 6), own.slice(6), [...rest, ...outside]];
-}
-
-/** Runs tests that have not run yet without a change. Returns those that pass. */
-async function measure(tests: readonly string[]): Promise<readonly string[]> {
-  const unknown = tests.filter((test) => !durations.has(test));
-  if (unknown.length > 0) {
-    const limits = { testMs: 300_000, runMs: 3_600_000, bail: false };
-    const { failed, durations: measured } = await runTests(copy, unknown, limits);
-    for (const test of unknown)
-      durations.set(test, failed.includes(test) ? undefined : measured.get(test));
-    const failing = unknown.filter((test) => durations.get(test) === undefined);
-    if (failing.length > 0) console.log(`fail without a change: ${failing.join(' ')}`);
-  }
-  return tests.filter((test) => durations.get(test) !== undefined);
-}
-
-async function run(tests: readonly string[]): Promise<TestRun> {
-  const each = tests.flatMap((test) => durations.get(test) ?? []);
-  const testMs = 10_000 + 3 * Math.max(...each.map((duration) => duration.testMs));
-  const sumMs = each.reduce((sum, { fileMs }) => sum + fileMs, 0);
-  const limits = { testMs, runMs: 60_000 + 2 * sumMs, bail: true };
-  return runTests(copy, tests, limits);
 }
 
 /** Returns the elements in an order that the seed alone decides (mulberry32). */

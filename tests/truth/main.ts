@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { mayMount } from '@plantstore/test-support/small-disk';
-import { createMachine, type Machine, repeat, shorten } from './machine.ts';
+import { confirm, createMachine, type Machine, shorten } from './machine.ts';
 import type { Step } from './plan.ts';
 
 const { values } = parseArgs({
@@ -44,12 +44,12 @@ async function runSeed(machine: Machine, seed: number): Promise<void> {
   const outcome = await machine.run(plan);
   checked += outcome.checked;
   if (outcome.falsehoods.length === 0) return;
-  const again = await repeat(machine, plan, outcome);
-  console.log(`seed ${seed}${again ? '' : ', not repeated'}: ${JSON.stringify(steps)}`);
-  for (const { statement, what } of (again ?? outcome).falsehoods.slice(0, 5))
+  const confirmed = await confirm(machine, plan, outcome);
+  console.log(`seed ${seed}${confirmed ? '' : ', not repeated'}: ${JSON.stringify(steps)}`);
+  for (const { statement, what } of (confirmed ?? outcome).falsehoods.slice(0, 5))
     console.log(`  ${statement}\n    ${what}`);
-  if (again === undefined) return;
+  if (confirmed === undefined) return;
   process.exitCode = 1;
   if (values.shorten)
-    console.log(`  shortened: ${JSON.stringify((await shorten(machine, plan, again)).steps)}`);
+    console.log(`  shortened: ${JSON.stringify((await shorten(machine, plan, confirmed)).steps)}`);
 }

@@ -3,7 +3,7 @@ import { requires, requiresLinux } from '@plantstore/test-support/requires';
 import { runsAll } from '@plantstore/test-support/sample';
 import { mayMount } from '@plantstore/test-support/small-disk';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createMachine, type Machine, repeat } from './machine.ts';
+import { confirm, createMachine, type Machine } from './machine.ts';
 import type { Plan, Step } from './plan.ts';
 
 /** An act with its choices, and the time until it is ended. */
@@ -85,8 +85,8 @@ const machineOf = async (store: 'sqlite' | 'postgres'): Promise<Machine> => {
 
 const expectTrue = async (machine: Machine, plan: Plan) => {
   const outcome = await machine.run(plan);
-  const isBelieved = outcome.falsehoods.length > 0 && (await repeat(machine, plan, outcome));
-  if (isBelieved) expect(outcome.falsehoods).toEqual([]);
+  const confirmed = outcome.falsehoods.length > 0 && (await confirm(machine, plan, outcome));
+  if (confirmed) expect(confirmed.falsehoods).toEqual([]);
   expect(outcome.checked).toBeGreaterThan(20);
 };
 
