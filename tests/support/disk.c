@@ -11,8 +11,6 @@
  * sync of the WAL file and the first sync of the folder fail with $DISK_ERROR, an error number (default: EIO). "direct 1 1"
  * makes the first direct write fail with EIO; "fallback 1 1" writes it through the page cache, as Linux does while a page
  * is in use: later direct reads of the file find zeros, until the next direct write.
- * $DISK_LACKS ("lock 37,map 19") makes every call of a kind in the folder fail with an error number, as on a file system that
- * lacks it: "lock", "map", "truncate", "create", "folder" (its sync).
  * While the file $DISK_FAULTS exists, its lines ("write 28 -wal 500 0") make calls fail, here half of 1,000 writes of files whose
  * name ends with "-wal" with error number 28, after 0 ms. "*" is any name; the number 0 only delays. It can change at any time.
  */
@@ -139,20 +137,6 @@ static int call_fails(enum call call, const char *name) {
   return fails;
 }
 
-/* Returns whether the file system lacks a call; sets errno. */
-static int lacks(const char *call, const char *name) {
-  int error, read;
-  char lacking[16];
-  if (is_faulty(call, name)) return 1;
-  const char *rules = name ? getenv("DISK_LACKS") : NULL;
-  for (; rules && sscanf(rules, "%15s %d%n", lacking, &error, &read) == 2; rules += rules[read] == ',' ? read + 1 : read)
-    if (strcmp(lacking, call) == 0) {
-      errno = error;
-      return 1;
-    }
-  return 0;
-}
-
 static const char *class_of(const char *name, int is_folder) {
   size_t length = strlen(name);
   if (is_folder) return "folder";
@@ -177,7 +161,7 @@ static int sync_file(int file, int (*real)(int)) {
   struct stat found;
   const char *name = name_of_file(file, path), *delay = getenv("DISK_DELAY_MS");
   if (!name || fstat(file, &found) != 0) return real(file);
-  if (call_fails(SYNC, name) || (S_ISDIR(found.st_mode) && lacks("folder", name))) return -1;
+  if (call_fails(SYNC, name)) return -1;
   const char *hangs = getenv("DISK_HANGS");
   struct timespec pause = {0, 10000000L};
   while (hangs && access(hangs, F_OK) == 0) nanosleep(&pause, NULL);
@@ -300,7 +284,7 @@ ssize_t pwrite(int file, const void *data, size_t length, off_t offset) { return
 
 int ftruncate64(int file, off64_t size) {
   char path[4096];
-  if (call_fails(TRUNCATE, name_of_file(file, path)) || lacks("truncate", name_of_file(file, path))) return -1;
+  if (call_fails(TRUNCATE, name_of_file(file, path))) return -1;
   lock();
   int result = REAL(int, "ftruncate64", int, off64_t)(file, size);
   if (result == 0 && name_of_file(file, path)) trace('t', inode_of(file), size, NULL, 0);
@@ -334,7 +318,7 @@ static int open_file(const char *path, int flags, mode_t mode) {
   const char *name = name_of(path);
   struct stat found;
   int existed = !name || stat(path, &found) == 0;
-  if (call_fails(existed ? OPEN_FILE : CREATE_FILE, name) || (!existed && flags & O_CREAT && lacks("create", name))) return -1;
+  if (call_fails(existed ? OPEN_FILE : CREATE_FILE, name)) return -1;
   lock();
   int file = REAL(int, "open64", const char *, int, ...)(path, flags, mode);
   if (file >= 0 && !existed) trace('c', inode_of(file), 0, name, strlen(name));
@@ -361,7 +345,7 @@ OPEN(open64)
 static int control(const char *real, int file, int command, void *argument) {
   char path[4096];
   int isLock = (command == F_SETLK || command == F_SETLKW || command == F_GETLK) && ((struct flock *)argument)->l_type != F_UNLCK;
-  if (isLock && lacks("lock", name_of_file(file, path))) return -1;
+  if (isLock && is_faulty("lock", name_of_file(file, path))) return -1;
   return REAL(int, real, int, int, ...)(file, command, argument);
 }
 
@@ -377,7 +361,7 @@ CONTROL(fcntl64)
 
 void *mmap64(void *address, size_t length, int protection, int flags, int file, off64_t offset) {
   char path[4096];
-  if (file >= 0 && flags & MAP_SHARED && lacks("map", name_of_file(file, path))) return MAP_FAILED;
+  if (file >= 0 && flags & MAP_SHARED && is_faulty("map", name_of_file(file, path))) return MAP_FAILED;
   return REAL(void *, "mmap64", void *, size_t, int, int, int, off64_t)(address, length, protection, flags, file, offset);
 }
 void *mmap(void *address, size_t length, int protection, int flags, int file, off_t offset) { return mmap64(address, length, protection, flags, file, offset); }

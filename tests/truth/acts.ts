@@ -5,21 +5,19 @@ import { type Store, textOf } from './store.ts';
 import type { World } from './world.ts';
 
 const act = actOn<Store>();
+const endings = ['kill', 'kill', 'SIGTERM', 'SIGINT', 'SIGTERM twice'] as const;
 
 /** Acts on a server of either store. */
 export const acts: Acts<Store> = {
-  'kill the server': act(4, '', {}, async (world) => {
-    await world.kill();
-    await world.startAgain();
-  }),
-  'stop the server': act(3, '', { by: ['SIGTERM', 'SIGINT'] }, async (world, { by }) => {
-    await world.stop(by);
-    await world.startAgain();
-  }),
-  'stop the server twice': act(4, '', { afterMs: [0, 5, 30, 200] }, async (world, { afterMs }) => {
-    await world.stop('SIGTERM', afterMs);
-    await world.startAgain();
-  }),
+  'end the server': act(
+    10,
+    '',
+    { how: endings, againMs: [0, 5, 30, 200] },
+    async (world, chosen) => {
+      await world.end(chosen.how, chosen.againMs);
+      await world.startAgain();
+    },
+  ),
   'suspend the server': act(2, 'slow', {}, async ({ server }) => {
     server?.child.kill('SIGSTOP');
     return async () => server?.child.kill('SIGCONT');
@@ -53,7 +51,7 @@ async function importPlants(
   world: World,
   { count, killAfterMs, isStopped }: Record<'count' | 'killAfterMs' | 'isStopped', number>,
 ): Promise<void> {
-  if (isStopped === 1) await world.stop();
+  if (isStopped === 1) await world.end('SIGTERM');
   const before = (await world.store.read()).rows;
   const known = [...(isStopped === 1 ? before.keys() : [])].slice(0, 400);
   const plants = Array.from({ length: count }, (_, index): [id: string, text: string] => {

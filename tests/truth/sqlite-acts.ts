@@ -23,7 +23,7 @@ const changes = [
   'VACUUM',
 ];
 const suffixes = ['', '-wal', '-shm', '-owner'];
-const endings = ['', '', 'stop', 'kill'];
+const endings = ['', '', 'SIGTERM', 'kill'] as const;
 
 const act = actOn<SqliteStore>();
 
@@ -60,7 +60,7 @@ export const sqliteActs: Acts<SqliteStore> = {
     'lock replaced',
     { statement: changes, ending: endings, killAfterMs: [0, 0, 0, 1, 4] },
     async (world, { statement, ending, killAfterMs }) => {
-      await end(world, ending);
+      await world.end(ending);
       const close = await runSql(world.store, statement, '', killAfterMs);
       await close();
       await world.startAgain();
@@ -89,7 +89,7 @@ export const sqliteActs: Acts<SqliteStore> = {
       const file = of === 'folder' ? folder : `${path}${of}`;
       if (!existsSync(file)) return undefined;
       chmodSync(file, mode);
-      await end(world, ending);
+      await world.end(ending);
       await world.startAgain();
       // Also of the files beside it, which SQLite has created with its mode, and of what was moved.
       return async () => spawnSync('chmod', ['-R', 'u+rwX', folder, `${folder}.away`]);
@@ -105,7 +105,7 @@ export const sqliteActs: Acts<SqliteStore> = {
       const moved = what === 'folder' && !isMounted ? [folder] : names.filter(existsSync);
       for (const name of moved) renameSync(name, `${name}.away`);
       await sleep(ms);
-      await end(world, ending);
+      await world.end(ending);
       for (const name of moved) {
         rmSync(name, { recursive: true, force: true });
         renameSync(`${name}.away`, name);
@@ -116,9 +116,9 @@ export const sqliteActs: Acts<SqliteStore> = {
   'remove a file beside the database': act(
     3,
     'moved replaced',
-    { suffix: suffixes.slice(1), ending: ['', '', 'stop'] },
+    { suffix: suffixes.slice(1), ending: ['', '', 'SIGTERM'] },
     async (world, { suffix, ending }) => {
-      await end(world, ending);
+      await world.end(ending);
       rmSync(`${world.store.path}${suffix}`, { force: true });
       await sleep(50);
       await world.startAgain();
@@ -137,12 +137,6 @@ function failing(weight: number, causes: string, share: readonly number[]) {
   return act(weight, causes, choices, async ({ store }, chosen) =>
     store.fail(`${chosen.call} ${chosen.error} ${chosen.suffix} ${chosen.share} 0`),
   );
-}
-
-/** Stops or kills the server. */
-async function end(world: SqliteWorld, ending: string): Promise<void> {
-  if (ending === 'stop') await world.stop();
-  if (ending === 'kill') await world.kill();
 }
 
 /** Backs up to a new file, reads it, and returns its name if it is complete. */
@@ -169,7 +163,7 @@ async function backUp(world: SqliteWorld, killAfterMs = 0): Promise<string | und
 async function restore(world: SqliteWorld): Promise<void> {
   const { folder, path, read } = world.store;
   const backup = await backUp(world);
-  await world.stop();
+  await world.end('SIGTERM');
   if (backup !== undefined) {
     const apart = mkdtempSync(join(folder, 'apart-'));
     for (const suffix of suffixes)

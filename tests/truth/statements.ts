@@ -138,8 +138,8 @@ const statements: Readonly<Record<string, (world: World, judge: Judge) => Iterab
       const lines = logOf(server).lines.filter(({ message }) => message.startsWith('stopped'));
       const last = lines.at(-1)?.message ?? '';
       const deadlineMs = Math.min(5_000, world.plan.shutdownMs);
-      const isLate = ending === 'stopped twice' || to - endingAt >= deadlineMs;
-      if (ending === 'killed') continue;
+      const isLate = ending === 'SIGTERM twice' || to - endingAt >= deadlineMs;
+      if (ending === 'kill') continue;
       if (url === undefined) yield [child.exitCode === 1 && isCaused(what, server), what, server];
       else if (ending === undefined) yield [false, what, server];
       else if (child.exitCode === 0) yield [last === 'stopped', what, server];
@@ -153,7 +153,7 @@ const statements: Readonly<Record<string, (world: World, judge: Judge) => Iterab
     for (const { ending, child, endingAt: from, to, walSize = 0, stdout } of servers) {
       const others = causesIn({ from, to }).filter((one) => one !== 'disk');
       const isSaid = stdout.includes('still in the WAL');
-      if (ending === 'stopped' && child.exitCode === 0 && others.length === 0)
+      if (ending !== 'SIGTERM twice' && child.exitCode === 0 && others.length === 0)
         yield [isSaid === walSize > 0, `${isSaid}, ${walSize} bytes`, { from, to }];
     }
   },

@@ -15,15 +15,15 @@ const sequences: Readonly<
 > = {
   sqlite: {
     'kills and stops under load': [
-      ['kill the server'],
-      ['stop the server', { by: 'SIGINT' }],
-      ['stop the server twice', { afterMs: 5 }],
+      ['end the server', { how: 'kill' }],
+      ['end the server', { how: 'SIGINT' }],
+      ['end the server', { how: 'SIGTERM twice', againMs: 5 }],
       ['start a second server'],
     ],
     'a disk that is full, fails or is slow': [
       ['fill the disk', {}, 1_000],
       ['fail calls', { call: 'write', error: 28, suffix: '-wal', share: 1_000 }],
-      ['kill the server'],
+      ['end the server', { how: 'kill' }],
       ['fail calls', { call: 'sync', error: 5, suffix: '*', share: 500 }],
       ['delay calls', { call: 'sync', ms: 700 }],
     ],
@@ -32,7 +32,7 @@ const sequences: Readonly<
       ['remove a file beside the database', { suffix: '-wal', ending: '' }],
       ['move files away and back', { what: 'files', ending: 'kill', ms: 400 }],
       ['remove a file beside the database', { suffix: '-shm', ending: '' }],
-      ['move files away and back', { what: 'folder', ending: 'stop', ms: 400 }],
+      ['move files away and back', { what: 'folder', ending: 'SIGTERM', ms: 400 }],
     ],
     'commands that are killed under load': [
       ['back up', { killAfterMs: 0 }],
@@ -54,14 +54,14 @@ const sequences: Readonly<
       ['restart the database', { signal: 'SIGQUIT', downMs: 0 }],
       ['end the sessions', { times: 20 }],
       ['crash after commits without a sync'],
-      ['kill the server'],
+      ['end the server', { how: 'kill' }],
     ],
     'a network that fails': [
       ['disturb the network', { mode: 'cut', ends: 0 }],
       ['end one side of each connection', { side: 'server' }],
       ['disturb the network', { mode: 'discard responses', ends: 0 }, 1_500],
       ['disturb the network', { mode: 'refuse', ends: 1 }],
-      ['stop the server', { by: 'SIGTERM' }],
+      ['end the server', { how: 'SIGTERM' }],
     ],
     'locks and triggers': [
       ['lock the table', { mode: 'ACCESS EXCLUSIVE' }],

@@ -18,13 +18,16 @@ export type Program = {
   stdout: string;
   stderr: string;
   /** What has ended it, and since when. */
-  ending?: 'killed' | 'stopped' | 'stopped twice';
+  ending?: Ending;
   endingAt: number;
   /** Of a server: the URL of its plants and of its health, and the size of the WAL file after its end. */
   url?: string;
   health?: string;
   walSize?: number;
 };
+
+/** What ends a server. */
+export type Ending = 'kill' | 'SIGTERM' | 'SIGINT' | 'SIGTERM twice';
 
 /** A request that creates a plant, and its response if it had one. */
 export type Sent = {
@@ -157,15 +160,15 @@ export class World<S extends Store = Store> {
     if (this.server === undefined || this.server.to < Infinity) await this.start();
   }
 
-  /** Sends a signal, maybe again after a time, and waits for the end. */
-  async stop(signal: NodeJS.Signals = 'SIGTERM', againAfterMs?: number): Promise<void> {
+  /** Ends the server, if one runs: kills it, or sends a signal, maybe again after a time. */
+  async end(how: Ending | '', againMs?: number): Promise<void> {
     const { server } = this;
-    if (server === undefined || server.to < Infinity) return;
-    const { child } = server;
-    server.ending = againAfterMs === undefined ? 'stopped' : 'stopped twice';
+    if (how === '' || server === undefined || server.to < Infinity) return;
+    if (how === 'kill') return this.kill();
+    server.ending = how;
     server.endingAt = now();
-    child.kill(signal);
-    if (againAfterMs !== undefined) void sleep(againAfterMs).then(() => child.kill());
+    server.child.kill(how === 'SIGINT' ? how : 'SIGTERM');
+    if (how === 'SIGTERM twice') void sleep(againMs).then(() => server.child.kill());
     const limit = sleep(this.plan.shutdownMs + limitMs, 'hangs', { ref: false });
     const isHanging = (await Promise.race([server.ended, limit])) === 'hangs';
     this.compare('a stop ends', !isHanging, server.stdout.slice(-200));
@@ -175,7 +178,7 @@ export class World<S extends Store = Store> {
 
   async kill(program = this.server): Promise<void> {
     if (program === undefined || program.to < Infinity) return;
-    program.ending = 'killed';
+    program.ending = 'kill';
     program.endingAt = Math.min(program.endingAt, now());
     program.child.kill('SIGKILL');
     await program.ended;
@@ -316,7 +319,7 @@ export class World<S extends Store = Store> {
     this.#isLoading = false;
     await Promise.all(this.#clients);
     if (recovered?.status === 200) await this.#askAtRest();
-    await this.stop();
+    await this.end('SIGTERM');
     const disk = await this.store.read();
     this.readings.push({ name: 'disk', from: now(), to: now(), disk });
   }
