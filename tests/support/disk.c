@@ -4,10 +4,9 @@
  * $DISK_KILL is the number of the change or sync after which the process kills itself with SIGKILL.
  * $DISK_FAILING_READ ("5") makes the fifth read in the folder fail with EIO, counted since the variable was changed;
  * "5 sector" makes every later read of the same 4 KiB fail, too.
- * $DISK_FAILING_CALL ("5 30") makes the fifth call in the folder that can fail with error number 30 fail with it,
- * counted since the variable was changed; "5 0" makes the fifth write write half. Each failure adds the name of its call
- * to the file $DISK_FAILED.
- * $DISK_DELAY_MS is the duration of a sync. While the file $DISK_HANGS exists, a sync does not end. $DISK_FAILS ("wal 2 4,folder 1 1") makes the second to the fourth
+ * $DISK_FAILING_CALL ("5 24") makes the fifth open in the folder fail with error number 24, counted since the variable was
+ * changed; "5 0" makes the fifth write write half. Each failure adds the name of its call to the file $DISK_FAILED.
+ * While the file $DISK_HANGS exists, a sync does not end. $DISK_FAILS ("wal 2 4,folder 1 1") makes the second to the fourth
  * sync of the WAL file and the first sync of the folder fail with $DISK_ERROR, an error number (default: EIO). "direct 1 1"
  * makes the first direct write fail with EIO; "fallback 1 1" writes it through the page cache, as Linux does while a page
  * is in use: later direct reads of the file find zeros, until the next direct write.
@@ -82,17 +81,6 @@ static void trace(char kind, uint64_t inode, uint64_t offset, const void *data, 
 enum call { OPEN_FILE, CREATE_FILE, READ, WRITE, TRUNCATE, SYNC, LINK, UNLINK, CHMOD };
 static const char *const calls[] = {"open", "create", "read", "write", "truncate", "sync", "link", "unlink", "chmod"};
 
-/* Whether a call can fail with an error; 0 is a short write. */
-static int can_fail(enum call call, int error) {
-  switch (error) {
-    case 0: return call == WRITE;
-    case EMFILE: return call == OPEN_FILE || call == CREATE_FILE;
-    case EROFS: return call != OPEN_FILE && call != READ && call != SYNC;
-    case ENOSPC: case EDQUOT: return call == CREATE_FILE || call == WRITE || call == SYNC || call == LINK;
-    default: return 1;
-  }
-}
-
 /* Returns whether $DISK_FAULTS makes a call fail; sets errno. */
 static int is_faulty(const char *call, const char *name) {
   const char *path = getenv("DISK_FAULTS");
@@ -120,7 +108,8 @@ static int call_fails(enum call call, const char *name) {
   int number, error;
   if (is_faulty(calls[call], name)) return 1;
   const char *rule = getenv("DISK_FAILING_CALL"), *report = getenv("DISK_FAILED");
-  if (!name || !rule || sscanf(rule, "%d %d", &number, &error) != 2 || !can_fail(call, error)) return 0;
+  if (!name || !rule || sscanf(rule, "%d %d", &number, &error) != 2) return 0;
+  if (error ? call != OPEN_FILE && call != CREATE_FILE : call != WRITE) return 0;
   lock();
   if (strcmp(previous, rule) != 0) {
     snprintf(previous, sizeof previous, "%s", rule);
@@ -159,16 +148,12 @@ static int must_fail(const char *class) {
 static int sync_file(int file, int (*real)(int)) {
   char path[4096];
   struct stat found;
-  const char *name = name_of_file(file, path), *delay = getenv("DISK_DELAY_MS");
+  const char *name = name_of_file(file, path);
   if (!name || fstat(file, &found) != 0) return real(file);
   if (call_fails(SYNC, name)) return -1;
   const char *hangs = getenv("DISK_HANGS");
   struct timespec pause = {0, 10000000L};
   while (hangs && access(hangs, F_OK) == 0) nanosleep(&pause, NULL);
-  if (delay) {
-    struct timespec time = {atoi(delay) / 1000, atoi(delay) % 1000 * 1000000L};
-    nanosleep(&time, NULL);
-  }
   lock();
   int fails = must_fail(class_of(name, S_ISDIR(found.st_mode)));
   trace(fails ? 'f' : 's', S_ISDIR(found.st_mode) ? 0 : found.st_ino, 0, NULL, 0);

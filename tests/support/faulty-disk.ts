@@ -60,6 +60,8 @@ export const makeFaultyDisk = async (
   const [filesFolder, trace] = [join(folder, 'files'), join(folder, 'trace')];
   await mkdir(filesFolder);
   await mkdir(trace);
+  const faults = join(folder, 'faults');
+  await writeFile(faults, `sync 0 * 1000 ${delayMs}`);
   const operations = async () => readTrace(trace);
   const restore = async (files: ReadonlyMap<string, Buffer>) => {
     await rm(filesFolder, { recursive: true });
@@ -72,7 +74,7 @@ export const makeFaultyDisk = async (
       LD_PRELOAD: library,
       DISK_FOLDER: filesFolder,
       DISK_TRACE: trace,
-      DISK_DELAY_MS: String(delayMs),
+      ...(delayMs > 0 && { DISK_FAULTS: faults }),
     },
     operations,
     syncs: async () => (await operations()).filter(({ kind }) => kind === 'sync').length,
