@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argumentsFor, root } from '@plantstore/test-support/related-tests';
 
-/** Copies the repository with its uncommitted changes into a folder that the exit of the process removes. Returns the folder. */
+/** Copies the repository with its uncommitted changes into a folder until the process exits. */
 export function copyRepository(): string {
   const copy = mkdtempSync(join(tmpdir(), 'mutation-'));
   process.once('exit', () => rmSync(copy, { recursive: true, force: true }));

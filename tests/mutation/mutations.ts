@@ -33,7 +33,7 @@ const turned: Readonly<Record<string, string>> = {
   '!==': '===',
 };
 
-/** Lists each statement to delete, each condition to negate, and each operator to turn into its counterpart. */
+/** Lists each statement to delete, condition to negate, and operator to turn around. */
 export function mutationsOf(source: string): readonly Mutation[] {
   const found: Mutation[] = [];
   // oxlint-disable-next-line typescript/no-deprecated -- what replaces it is not exported by vitest/node

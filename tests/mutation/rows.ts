@@ -1,6 +1,6 @@
 /**
- * Changes by hand that break a promise of durability, SQL or secrecy: a text that occurs once in the
- * sources, and its replacement. Neither a deleted statement nor Stryker makes such a change.
+ * Changes by hand that break a promise of durability, SQL or secrecy: a text that occurs once in
+ * the sources, and its replacement. Neither a deleted statement nor Stryker makes such a change.
  */
 export const rows: readonly (readonly [text: string, replacement: string])[] = [
   // Durability.

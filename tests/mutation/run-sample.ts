@@ -1,6 +1,6 @@
-// Applies changes of the sources one after another in a copy of the repository: random ones, or all rows. Runs the tests that
-// belong to them. Prints each change that no test notices, and the share of those that one notices. Changes that do not compile
-// do not count.
+// Applies changes of the sources one after another in a copy of the repository: random ones, or all
+// rows. Runs the tests that belong to them. Prints each change that no test notices, and the share
+// of those that one notices. Changes that do not compile do not count.
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -112,7 +112,7 @@ function compiles(): boolean {
   return status === 0;
 }
 
-/** The tests of the package that load the fewest files, the others that load it, the rest of the package with `tests`. */
+/** The tests of the package that load the fewest files, its others that load it, and the rest. */
 function stagesOf(file: string): readonly (readonly string[])[] {
   const { own, others, all } = relatedTests(file);
   const rest = all.filter((test) => !own.includes(test));

@@ -81,7 +81,7 @@ function machineOf<S extends Store>(
   }
 }
 
-/** Returns a false outcome to believe: of what no busy machine can cause, or one that was repeated. */
+/** Returns a false outcome if it counts: a busy machine cannot cause it, or it was repeated. */
 export async function confirm(machine: Machine, plan: Plan, outcome: Outcome) {
   const isOfPlants = outcome.falsehoods.some(({ statement }) => /plant|database/.test(statement));
   return isOfPlants ? outcome : repeat(machine, plan, outcome, 3);

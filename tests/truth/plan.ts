@@ -24,8 +24,8 @@ type Choices = Readonly<Record<string, readonly (string | number)[]>>;
 type End = () => Promise<unknown>;
 
 /**
- * Returns a function that describes an act: how often it is chosen, what it may cause until it has ended, the values of
- * which one each is chosen, and what begins it, which resolves to what ends it.
+ * Returns a function that describes an act: how often it is chosen, what it may cause until it has
+ * ended, values of which one each is chosen, and what begins it, which resolves to what ends it.
  */
 export const actOn =
   <S extends Store>() =>

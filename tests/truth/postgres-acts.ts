@@ -127,7 +127,8 @@ function trigger(
   const head = 'CREATE OR REPLACE FUNCTION public.f() RETURNS trigger LANGUAGE plpgsql';
   return [
     'table lock slow',
-    `${head} AS $$ BEGIN ${body} RETURN NEW; END $$; CREATE ${when} FOR EACH ROW EXECUTE FUNCTION public.f()`,
+    `${head} AS $$ BEGIN ${body} RETURN NEW; END $$;
+      CREATE ${when} FOR EACH ROW EXECUTE FUNCTION public.f()`,
     'DROP TRIGGER IF EXISTS t ON public.plants; DROP FUNCTION IF EXISTS public.f()',
   ];
 }

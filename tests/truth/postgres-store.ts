@@ -30,7 +30,7 @@ export async function startPostgresStores() {
   /** The role owns the database and creates the table, or may only use it. */
   async function create({ seed }: Plan): Promise<PostgresStore> {
     const role = `truth_${process.pid}_${(count += 1)}`;
-    // The statements of the operator also succeed while the database is read-only or without its standby.
+    // The operator also succeeds while the database is read-only or without its standby.
     const options = '-c default_transaction_read_only=off -c synchronous_commit=local';
     const url = `${server.url(role)}?options=${encodeURIComponent(options)}`;
     const sql: PostgresStore['sql'] = async (statements) =>

@@ -24,7 +24,7 @@ export function judge(world: World) {
 
 const ever: Time = { from: -Infinity, to: Infinity };
 
-/** What the program says, and how each statement is compared with the disk and with what was done. */
+/** What the program says, and how it is compared with the disk and with what was done. */
 const statements: Readonly<Record<string, (world: World, judge: Judge) => Iterable<Judged>>> = {
   *'200: the plant is on the disk, in each export and in each backup'(world) {
     for (const { name, from, disk } of world.readings)
@@ -221,7 +221,8 @@ class Judge {
 
   constructor({ causes, sent, store }: World) {
     this.#reasons = store.reasons;
-    // A busy machine may take long to recover: a cause is over once a create that was sent 2 s later has succeeded.
+    // A busy machine may recover late: a cause is over once a create that was sent 2 s later has
+    // succeeded.
     this.#causes = causes.map(({ names, from, to: end }) => {
       const isAfter = (one: Sent) => one.status === 200 && one.from > end + 2_000;
       return { names, from, to: sent.find(isAfter)?.to ?? Infinity };
@@ -233,7 +234,7 @@ class Judge {
     return [...new Set(found.flatMap(({ names }) => names))];
   };
 
-  /** Whether one of the causes of a reason was there, or, for a reason that is not in the table, any. */
+  /** Whether one of the causes of a reason was there, or any if the reason is not in the table. */
   readonly isCaused = (text: string, time: Time): boolean => {
     const causes = this.causesIn(time);
     const [line = ''] = text.split('\ncaused by');

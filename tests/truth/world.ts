@@ -20,7 +20,7 @@ export type Program = {
   /** What has ended it, and since when. */
   ending?: Ending;
   endingAt: number;
-  /** Of a server: the URL of its plants and of its health, and the size of the WAL file after its end. */
+  /** Of a server: its URL, that of its health, and the size of the WAL file after its end. */
   url?: string;
   health?: string;
   walSize?: number;
@@ -43,7 +43,7 @@ export type Sent = {
   json?: { readonly error?: number; readonly name?: string; readonly tag?: string };
 };
 
-/** Plants that were read: each that was acknowledged before `from`, none that was sent after `to`. */
+/** Plants that were read: each acknowledged before `from`, none that was sent after `to`. */
 export type Reading = {
   readonly name: 'disk' | 'export' | 'backup';
   readonly from: number;
@@ -51,7 +51,7 @@ export type Reading = {
   readonly disk: Disk;
 };
 
-/** Something that can cause failures: it begins between two moments, and ends between two others. */
+/** Something that can cause failures. It begins between two moments, and ends so. */
 export type Cause = {
   readonly names: readonly string[];
   readonly from: number;
