@@ -2,7 +2,7 @@ import { type PostgresServer, startPostgres } from '@plantstore/test-support/pos
 import { connectSql } from '@plantstore/test-support/sql-client';
 import type { Plan } from './plan.ts';
 import { type Proxy, startProxy } from './proxy.ts';
-import { rowsOf, type Store } from './store.ts';
+import { commonReasons, rowsOf, type Store } from './store.ts';
 
 export type PostgresStore = Store & {
   readonly server: PostgresServer;
@@ -77,7 +77,7 @@ async function query(url: string, statements: string): Promise<readonly unknown[
 }
 
 const reasons: Store['reasons'] = [
-  [/tokens/, 'tokens'],
+  ...commonReasons,
   [/no database server can be reached|ECONNREFUSED/, 'down network'],
   [/limit of connections|too many (clients|connections)/, 'role'],
   [/correct the password|does not permit this login/, 'role'],

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buildLibrary } from '@plantstore/test-support/faulty-disk';
 import type { Plan } from './plan.ts';
-import { type Disk, rowsOf, type Store } from './store.ts';
+import { commonReasons, type Disk, rowsOf, type Store } from './store.ts';
 
 export type SqliteStore = Store & {
   readonly folder: string;
@@ -55,9 +55,9 @@ export async function createSqliteStore({ isMounted }: Plan, root: string): Prom
     read: async () => readSqlite(path),
     walSize: () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     reasons: [
+      ...commonReasons,
       [/was removed, renamed|is missing, empty|does not exist|ENOENT/, 'moved replaced'],
       [/was overwritten/, 'moved replaced'],
-      [/tokens/, 'tokens'],
       [/is full, has no inode/, 'disk'],
       [/reports an error|locked, shared or synced/, 'disk'],
       [/is in use/, 'lock command disk'],

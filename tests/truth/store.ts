@@ -13,10 +13,17 @@ export type Store = {
   readonly read: () => Promise<Disk>;
   /** Size of the WAL file of SQLite, in bytes. */
   readonly walSize: () => number;
-  /** Reasons that the program gives, and the causes of which one must have been there. */
-  readonly reasons: readonly (readonly [reason: RegExp, causes: string])[];
+  readonly reasons: Reasons;
   readonly dispose: () => Promise<void>;
 };
+
+/** Reasons that the program gives, and the causes of which one must have been there. */
+export type Reasons = readonly (readonly [reason: RegExp, causes: string])[];
+
+export const commonReasons: Reasons = [
+  [/too many open files|EMFILE/, 'limits disk'],
+  [/tokens/, 'tokens'],
+];
 
 /** The text by which plants are compared. */
 export const textOf = (name: string, tag?: string | null): string =>
