@@ -60,7 +60,7 @@ export async function startPostgresStores() {
       async dispose() {
         proxy.end();
         proxy.close();
-        // They only make room, and a server that an act has left stopped is no reason to end all runs.
+        // They only make room: a server that an act has left stopped must not end all runs.
         await query(server.url(), `DROP DATABASE ${role} WITH (FORCE)`).catch(() => {});
         await query(server.url(), `DROP ROLE ${role}`).catch(() => {});
       },
