@@ -24,7 +24,7 @@ export function copyRepository(): string {
 export type TestRun = { readonly hasFailed: boolean; readonly failed: readonly string[] };
 
 /** Time limits of a test and of a run, in milliseconds. They only end what hangs. */
-const limits = { testMs: 180_000, runMs: 1_800_000 };
+const limits = { testMs: 120_000, runMs: 900_000 };
 
 /** Runs test files in a copy until one fails, in a process group of its own, which ends with it. */
 export async function runTests(copy: string, files: readonly string[]): Promise<TestRun> {
