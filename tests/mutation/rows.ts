@@ -26,8 +26,6 @@ export const rows: readonly (readonly [text: string, replacement: string])[] = [
   ['.toSorted((one, other) => (one.id < other.id ? -1 : 1))', ''],
   ['WHERE ${durable} AND ${lockTimeout}\n', 'WHERE ${durable}\n'],
   ['(texts[name]?.length ?? 0) + 1', 'texts[name]?.length ?? 0'],
-  ['`CASE WHEN has_${name} THEN ${name} END`', 'name'],
-  ['text.replaceAll(/["\\\\]/g, escaped)', 'text'],
   ["identifier.replaceAll('\"', '\"\"')", 'identifier'],
   // Tokens and passwords.
   ["        redirect: 'manual',", "        redirect: 'follow',"],
@@ -37,7 +35,7 @@ export const rows: readonly (readonly [text: string, replacement: string])[] = [
   ['tokens.map(patternOf)', 'tokens.slice(0, 1).map(patternOf)'],
   ['compared)) found = one;', 'compared)) { found = one; break; }'],
   ['describeAuthenticateError(thrown, token)', 'String(thrown)'],
-  ['redact(describe(cause, show, 0))', 'describe(cause, show, 0)'],
+  ['redact(describe(cause, 0))', 'describe(cause, 0)'],
   ['thrown instanceof Error ? describeCause(thrown)', 'thrown instanceof Error ? thrown.stack'],
   ['[...secretVariables, ...unknownVariables(env)]', 'secretVariables'],
   ['stderr.write(`No tokens are set', 'process.stdout.write(`No tokens are set'],

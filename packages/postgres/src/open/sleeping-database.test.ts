@@ -3,8 +3,12 @@ import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { expect, inject, it, onTestFinished, vi } from 'vitest';
 import { emptyDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
 import { openAndClose } from '../../test/open.ts';
+import { errorResponse, readyForQuery } from '../../test/wire-messages.ts';
 import { openPostgresRepository } from '../repository.ts';
 import { readPlants } from '../read/read-plants.ts';
+
+const authenticationOk = [0x52, 0, 0, 0, 8, 0, 0, 0, 0];
+const shutdown = errorResponse('57P01', 'FATAL');
 
 /** Starts a server, and returns a function that replaces the port of the shared one in a URL. */
 const startServer = async (serve: (client: Socket) => void) => {
@@ -64,9 +68,12 @@ it('an address that accepts the connection and does not respond is named so, wit
   expect(message).not.toMatch(/correct the host and the port/);
 });
 
-it('a start does not blame host and port when the server ends the connection', async () => {
+it.each([
+  ['the connection', []],
+  ['the session with the login', [...authenticationOk, ...readyForQuery, ...shutdown]],
+])('a start does not blame host and port when the server ends %s', async (_, response) => {
   const through = await startServer((client) => {
-    client.once('data', () => client.end());
+    client.once('data', () => client.end(Buffer.from(response)));
   });
   const message = await errorOf(`${through(sharedUrl('postgres'))}?sslmode=disable`);
   expect(message).toMatch(/may be starting, stopping, resuming/);
