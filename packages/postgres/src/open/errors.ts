@@ -180,9 +180,8 @@ const signs: readonly (readonly [FaultKind, 'code' | 'message' | 'routine', RegE
   // No unique key; a generated column; a rule on INSERT: planning an insert fails.
   ['table-foreign', 'code', /^(42P10|428C9|0A000)$/],
   ['no-response', 'code', /^(53|57|55P03|08P01|ECONNRESET|EPIPE)/],
-  ['no-response', 'message', /^(no response|the connection was accepted|Connection terminated)/],
-  // The session was ended between two statements.
-  ['no-response', 'message', /is not queryable$/],
+  // Not queryable: the session was ended between two statements.
+  ['no-response', 'message', /^(no response|the connection was|Connection term)|not queryable$/],
   ['standby-only', 'code', /^25006$/],
   ['unreachable', 'code', /^08/],
 ];
