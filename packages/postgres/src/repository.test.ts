@@ -61,6 +61,10 @@ it.each<[string, (proxy: PostgresProxy) => void]>([
 );
 
 it('openPostgresRepository keeps no connection to a server that does not respond to a cancel request', async () => {
+  const sockets = () =>
+    process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+  // Sockets of other test files of this process may end later.
+  const before = sockets();
   const proxy = await startProxy();
   proxy.onStatement(() => {
     proxy.freeze(true);
@@ -69,7 +73,5 @@ it('openPostgresRepository keeps no connection to a server that does not respond
   const url = proxy.through(sharedUrl('postgres'));
   await failToOpen(url, { connectTimeoutMs: 500, statementTimeoutMs: 100 });
   await expect.poll(proxy.connections).toBe(2);
-  const sockets = () =>
-    process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
-  await expect.poll(sockets).toBe(proxy.openConnections());
+  await expect.poll(() => sockets() - before).toBeLessThanOrEqual(proxy.openConnections());
 });

@@ -201,7 +201,7 @@ describe('a path without permission', requiresPosix, () => {
       'file cannot be written to, unlike those beside it',
       'plants.db',
       'read-only',
-      /attempt to write a readonly database\); let this user write to it and to its folder/,
+      /attempt to write a readonly database\); let this user write to it, to its -wal and -shm/,
       async () => {
         makeStore(path);
         await chmod(path, 0o444);
@@ -214,7 +214,10 @@ describe('a path without permission', requiresPosix, () => {
       'read-only/new.db',
       'read-only',
       /EACCES: permission denied.*new\.db-owner/,
-      async () => mkdir(inFolder('read-only'), 0o555),
+      async () => {
+        await mkdir(inFolder('read-only'));
+        await chmod(inFolder('read-only'), 0o555);
+      },
     ],
     [
       'folder cannot be entered',
