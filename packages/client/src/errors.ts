@@ -84,7 +84,7 @@ export type RequestInvalid = Failed & {
 
 /**
  * The error for a missing token: it is not an RFC 6750 b64token, or its function threw an error, as
- * `message` says. That error is omitted, because it may contain a credential.
+ * `message` states. That error is omitted, because it may contain a credential.
  *
  * @interface
  */

@@ -118,7 +118,7 @@ export class SharedToken {
         .then(this.#getToken)
         .then(checkToken, () => err('the token function threw'))
         .then((issued) => {
-          // A call that has begun since knows better.
+          // A call that has begun since has a newer result.
           if (this.#pending === started) {
             this.#pending = undefined;
             this.#latest = issued.unwrapOr(this.#latest);

@@ -60,8 +60,8 @@ export function createPlant(
 export type CreatePlantError = PlantInvalid | IdTaken | PlantRefused | StoreUnavailable;
 
 /**
- * Returns an error of the repository. Throws for a refusal with another number, so that no row of
- * the error table is sent.
+ * Returns an error of the repository. Throws for a refusal with the number of a row of the error
+ * table, which would be sent.
  */
 function assertAllowed<Failure extends IdTaken | PlantRefused | StoreUnavailable>(
   failure: Failure,

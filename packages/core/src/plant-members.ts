@@ -12,7 +12,7 @@ type Optional = {
   [Member in keyof Plant as undefined extends Plant[Member] ? Member : never]: Plant[Member];
 };
 
-/** A type of members: the one place that knows its values. */
+/** A type of members: the one place that defines its values. */
 type MemberType<Value> = {
   /** Copies a value, and reads each part of it once. What is no value may remain as it is. */
   readonly copy: <Given>(value: Given) => Given;

@@ -11,7 +11,7 @@ import {
 export const helpText = `Usage: plantstore [settings]
        plantstore COMMAND --help
 
-Serves POST {base}/plants. A flag wins over its environment variable.
+Serves POST {base}/plants. A flag takes precedence over its variable.
 Times are in milliseconds.
 
 Commands:
@@ -25,7 +25,7 @@ Settings:
 ${settingNames.map(helpOf).join('')}
   --env-file FILE
       read environment variables for settings from FILE, one NAME=value a line;
-      a variable of the environment wins
+      a variable of the environment takes precedence
   --check-settings
       print the settings with their sources, read what a start would read before
       it opens its database, and try its host and port, unless another process

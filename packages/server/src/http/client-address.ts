@@ -68,10 +68,12 @@ const rangeForm = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i;
 
 /** Reads an address with or without a port, as proxies write it: `[2001:db8::1]:80`. */
 function addressIn(node: string): string | undefined {
-  const { isIP, SocketAddress } = loadNet();
-  const address = isIP(node) === 0 ? SocketAddress.parse(node)?.address : node;
-  return address && plainAddress(address);
+  const [, version4, version6] = portForm.exec(node) ?? [];
+  const address = version4 ?? version6 ?? node;
+  return loadNet().isIP(address) === 0 ? undefined : plainAddress(address);
 }
+
+const portForm = /^(?:([\d.]+):\d+|\[([\da-f.:]+)\](?::\d+)?)$/i;
 
 /** The usual form: a socket that listens on `::` shows 192.0.2.1 as `::ffff:192.0.2.1`. */
 function plainAddress(address: string): string {

@@ -251,7 +251,7 @@ function originFault(value: unknown): string | undefined {
   const text = String(value);
   if (text.includes('*')) return 'must have each origin in full: a * matches none';
   const [, scheme, authority = ''] = /^([a-z][a-z\d+.-]*):\/\/([^\p{Lu}]*)$/u.exec(text) ?? [];
-  // A URL parser knows the origin of a web page, and of no app.
+  // A URL parser returns the origin of a web page, and of no app.
   const origin = scheme === 'http' || scheme === 'https' ? text : 'null';
   const isOrigin = URL.parse(text)?.origin === origin && isAuthorityValid(authority);
   if (typeof value === 'string' && isOrigin) return undefined;

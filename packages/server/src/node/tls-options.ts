@@ -1,4 +1,4 @@
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
 
 /**
@@ -22,9 +22,12 @@ export function tlsFaultOf(tls: TlsOptions): TlsFault | undefined {
       createSecureContext({ cert }),
     ) ??
     faultOf('key', 'has no unencrypted private key in PEM', () => createPrivateKey(tls.key)) ??
-    faultOf('key', 'is not the key of the certificate', () =>
-      createSecureContext(secureOptionsOf(tls)),
-    )
+    faultOf('key', 'is not the key of the certificate', () => {
+      createSecureContext(secureOptionsOf(tls));
+      // OpenSSL compares only keys of one type.
+      const isOfCert = new X509Certificate(cert).checkPrivateKey(createPrivateKey(tls.key));
+      if (!isOfCert) throw new Error('their types differ');
+    })
   );
 }
 
