@@ -62,7 +62,7 @@ describe('backup and restore', () => {
     await post(server.url, '{"id":2,"name":"b"}');
     const taken = await runCommand(['backup', 'b.db'], { cwd });
     expect(taken.status).toBe(1);
-    expect(taken.stderr).toMatch(/b\.db already exists; name another file, or stop the server/);
+    expect(taken.stderr).toMatch(/b\.db already exists; name another file$/m);
 
     const refused = await runCommand(['restore', 'b.db'], { cwd });
     const path = await realpath(join(cwd, 'plants.db'));

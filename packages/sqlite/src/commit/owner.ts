@@ -1,12 +1,13 @@
 // webpack recognizes a worker of `worker_threads`, and not of `node:worker_threads`.
 // oxlint-disable-next-line unicorn/prefer-node-protocol
 import { Worker } from 'worker_threads';
+import { closeSync } from 'node:fs';
 import type { NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { type Batch, toBatch } from '../open/columns.ts';
 import { openError, type OpenSqliteError } from '../open/errors.ts';
 import { findReplaced, type OpenedFile, type Opening } from '../open/owned-database.ts';
-import { attempt } from '../open/path.ts';
+import { attempt, holdInode } from '../open/path.ts';
 import type { NotInserted } from '../open/statements.ts';
 
 /** Messages to the commit worker, which starts with the command `create` or `own`. */
@@ -49,6 +50,8 @@ export class Owner {
   readonly #path: string;
   /** The file, since it was first opened. */
   #file: OpenedFile | undefined;
+  /** Holds the inode of the file between two threads, too: another file could get it. */
+  #inode: number | undefined;
   /** The thread; `undefined` after its end, when another one can open the file. */
   #worker: Worker | undefined;
   #exited: Promise<void> = Promise.resolve();
@@ -100,6 +103,8 @@ export class Owner {
   async close(): Promise<string | undefined> {
     return this.#inTurn(async () => {
       if (this.#worker !== undefined) await this.#request({ kind: 'close' });
+      const inode = this.#inode;
+      if (inode !== undefined) attempt(() => closeSync(inode));
       // A path that cannot be examined leads to no other file.
       const fault = attempt(() => this.#file && findReplaced(this.#file));
       return fault && openError(this.#path, fault).message;
@@ -131,6 +136,7 @@ export class Owner {
     const reply = await this.#nextReply();
     if (reply?.kind === 'opened') {
       this.#file = reply.file;
+      this.#inode ??= holdInode(reply.file.name);
       this.#mustRewrite = false;
       // Only a create in flight keeps the process alive, not an open repository.
       this.#worker?.unref();

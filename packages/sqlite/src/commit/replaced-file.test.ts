@@ -86,6 +86,17 @@ const replacing: Readonly<Record<string, () => Replacing>> = {
     use: stop,
     follow: async () => rename(inRoot('copy.db'), path),
   }),
+  'removes it, and puts a copy there after a check': () => ({
+    act: async () => rm(path),
+    use: async (repository) => {
+      await check(repository);
+      // The thread has ended; a new file may get the inode of the one that is removed.
+      await copyFile(inRoot('backup.db'), path);
+      skipReopenPause();
+      return check(repository);
+    },
+    follow: async () => rename(inRoot('copy.db'), path),
+  }),
   'removes it, and makes an empty one': () => ({
     act: async () => rm(path).then(async () => writeFile(path, '')),
     use: check,

@@ -201,7 +201,7 @@ describe('a path without permission', requiresPosix, () => {
       'file cannot be written to, unlike those beside it',
       'plants.db',
       'read-only',
-      /attempt to write a readonly database\); let this user write to it, to its -wal and -shm/,
+      /attempt to write a readonly database\); let this user write to it, to the files beside it/,
       async () => {
         makeStore(path);
         await chmod(path, 0o444);

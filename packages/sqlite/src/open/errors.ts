@@ -61,8 +61,8 @@ const messages = {
   'not-a-file': (path) =>
     `${path} cannot be opened: it is a folder, a device or a pipe; name a file`,
   'read-only': (path, reason) =>
-    `${path} cannot be opened or written to (${reason}); let this user write to it, to its -wal ` +
-    'and -shm files and to their folder, or stop the server and copy all of them elsewhere',
+    `${path} cannot be opened or written to (${reason}); let this user write to it, to the files ` +
+    'beside it and to their folder',
   'hard-links': (path) =>
     `${path} has several hard links, each with a -wal file of its own; keep only the one beside ` +
     'the -wal file that is not empty (find / -samefile lists them)',
@@ -81,10 +81,7 @@ const messages = {
     `${path}-wal was overwritten or shortened while it was in use, and has lost plants; stop ` +
     `the server, copy the files of ${path} to two other folders, check one copy with the -wal ` +
     'file and the other without it, and keep the one that has more plants',
-  exists: (path) =>
-    `${path} already exists; name another file, or stop the server that has it open, and move it ` +
-    'with the files beside it to a new folder: mkdir elsewhere && ' +
-    `mv '${path.replaceAll("'", String.raw`'\''`)}'* elsewhere/`,
+  exists: (path, advice) => `${path} already exists; name another file${advice}`,
   // The disk and its file system.
   'disk-full': (path) =>
     `the disk that contains ${path} is full, has no inode left (df -i), or a quota is exceeded; ` +
@@ -122,13 +119,6 @@ const messages = {
     `another program altered or removed the table plants of ${path}; ${advice}`,
   unexpected: (path, reason) => `${path} cannot be used as a plant store: ${reason}`,
 } satisfies Readonly<Record<string, (path: string, detail: string) => string>>;
-
-/** Warnings for the operator. */
-export const warnings = {
-  tmpfs: (path: string) =>
-    `${path} is in memory (tmpfs), and each plant is lost when the machine or the container ` +
-    'ends; move it to a disk',
-} as const;
 
 type FaultKind = keyof typeof messages;
 

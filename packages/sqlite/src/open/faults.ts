@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import type { Database } from './connection.ts';
-import { failureOf, type Fault, openError, type OpenSqliteError, warnings } from './errors.ts';
+import { failureOf, type Fault, openError, type OpenSqliteError } from './errors.ts';
 import { absolutePath, attempt, isMountPoint, resolveLinks } from './path.ts';
 import { findAlteration, findUnreadable, isNew, isTruncated } from './table.ts';
 import { isInWalMode, walHeaderSize, walSize } from './wal.ts';
@@ -85,7 +85,10 @@ const minFreeBytes = 2 ** 16;
 export function findWarnings(file: string): readonly string[] {
   // If the folder was moved meanwhile, the first commit finds that.
   const isInMemory = attempt(() => fs.statfsSync(dirname(file)).type) === tmpfs;
-  return isInMemory ? [warnings.tmpfs(file)] : [];
+  const warning =
+    `${file} is in memory (tmpfs), and each plant is lost when the machine or the container ` +
+    'ends; move it to a disk';
+  return isInMemory ? [warning] : [];
 }
 
 /** The type that statfs(2) reports. */
@@ -105,8 +108,8 @@ export function findContentFault(
 }
 
 /**
- * Returns the error for an exception from SQLite or a system call, in its own words. Rethrows any
- * other exception, which is a bug.
+ * Returns the error for an exception from SQLite or a system call. Rethrows any other exception,
+ * which is a bug.
  */
 export function explain(path: string, cause: unknown): OpenSqliteError {
   const kind = failureOf(cause);

@@ -59,10 +59,17 @@ export function isMountPoint(file: string): boolean {
   return process.platform === 'linux' && attempt(isMounted) === true;
 }
 
+/** Opens a path only so that no other file gets its inode number, where the system can do that. */
+export function holdInode(path: string): number | undefined {
+  return process.platform === 'linux' ? attempt(() => fs.openSync(path, pathOnly)) : undefined;
+}
+
+/** Linux's O_PATH, which node:fs lacks. Closing such a descriptor releases no lock of a file. */
+const pathOnly = 0o10000000;
+
 /** Returns the id of the mount that a path is on (proc_pid_fdinfo(5)). */
 function mountOf(path: string): string | undefined {
-  // Linux's O_PATH, which node:fs lacks. Closing such a descriptor releases no lock of a file.
-  return withOpenFile(path, 0o10000000, (descriptor) => {
+  return withOpenFile(path, pathOnly, (descriptor) => {
     const info = fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8');
     return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1];
   });

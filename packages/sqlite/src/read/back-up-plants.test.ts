@@ -179,11 +179,12 @@ it.each(occupied)('a copy refuses %s of the name, and changes nothing', async (_
   await make(to + suffix);
   const before = await contentOf();
   for (const copy of [backUpPlants, restorePlants]) {
-    const quoted = `'${folder}/ada'\\''s backup.db${suffix}'`;
+    const files = `'${folder}/ada'\\''s backup.db'*`;
+    const move = `, or stop the server that has it open, and move it with the files beside it to a new folder: mkdir elsewhere && mv ${files} elsewhere/`;
     expect((await copy({ from, to }))._unsafeUnwrapErr()).toEqual({
       kind: 'exists',
       path: to + suffix,
-      message: `${to}${suffix} already exists; name another file, or stop the server that has it open, and move it with the files beside it to a new folder: mkdir elsewhere && mv ${quoted}* elsewhere/`,
+      message: `${to}${suffix} already exists; name another file${copy === restorePlants ? move : ''}`,
     });
   }
   expect(await contentOf()).toEqual(before);

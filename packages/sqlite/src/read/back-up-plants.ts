@@ -68,7 +68,7 @@ function copy(options: BackUpOptions, isRestored: boolean): Result<PlantsBackup,
   let source: Reader | undefined;
   try {
     const existing = names.find((name) => fs.lstatSync(name, { throwIfNoEntry: false }));
-    if (existing !== undefined) return err(openError(existing, { kind: 'exists' }));
+    if (existing !== undefined) return err(existsError(existing, to, isRestored));
     const opened = Reader.open(options.from);
     if (opened.isErr()) return err(opened.error);
     source = opened.value;
@@ -78,6 +78,15 @@ function copy(options: BackUpOptions, isRestored: boolean): Result<PlantsBackup,
   } finally {
     source?.close();
   }
+}
+
+/** A backup names a file by mistake only, a restore also because the database is to be replaced. */
+function existsError(existing: string, to: string, isRestored: boolean): OpenSqliteError {
+  const quoted = `'${to.replaceAll("'", String.raw`'\''`)}'`;
+  const move =
+    ', or stop the server that has it open, and move it with the files beside it to a new ' +
+    `folder: mkdir elsewhere && mv ${quoted}* elsewhere/`;
+  return openError(existing, { kind: 'exists', detail: isRestored ? move : '' });
 }
 
 type Target = Record<'temporary' | 'to', string>;
@@ -96,7 +105,7 @@ function copyOf(
     // The copy of a read-only file can be written to.
     const isOfRoot = isRestored && fs.statSync(source.file).uid === 0;
     copyPermissions(source.file, temporary, 0o600, isOfRoot ? dirname(to) : source.file);
-    return fill(source, target).andThen((backup) => giveName(target).map(() => backup));
+    return fill(source, target).andThen((backup) => giveName(target, isRestored).map(() => backup));
   } finally {
     attempt(() => fs.unlinkSync(temporary));
     attempt(() => fs.unlinkSync(`${temporary}-journal`));
@@ -127,12 +136,13 @@ function fill(source: Reader, { temporary, to }: Target): Result<PlantsBackup, O
 }
 
 /** Gives the copy its name, unless a file has it: unlike rename(2), link(2) replaces no file. */
-function giveName({ temporary, to }: Target): Result<void, OpenSqliteError> {
+function giveName({ temporary, to }: Target, isRestored: boolean): Result<void, OpenSqliteError> {
   try {
     fs.linkSync(temporary, to);
   } catch (thrown) {
-    if (codeOf(thrown) === 'EEXIST') return err(openError(to, { kind: 'exists' }));
-    throw thrown;
+    if (codeOf(thrown) === 'EEXIST') return err(existsError(to, to, isRestored));
+    // EPERM: a file system without hard links.
+    return err(openError(to, { kind: 'cannot-open', cause: thrown }));
   }
   fs.unlinkSync(temporary);
   // If this fails, the name may not survive a power cut.
