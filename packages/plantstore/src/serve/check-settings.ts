@@ -15,11 +15,13 @@ import type { ProgramProcess } from './program.ts';
  * @returns 0 if a start would get that far, else 1
  */
 export async function checkSettings(
-  { settings, warnings, text }: StartInvocation,
+  { settings, sockets, warnings, text }: StartInvocation,
   { stdout, stderr }: ProgramProcess,
 ): Promise<number> {
   const inputs = await loadInputs(settings);
-  const opened = [await inspectDatabase(settings.database), await inspectPort(settings)];
+  // A start listens on a socket that it is handed.
+  const port = sockets.plants === undefined ? await inspectPort(settings) : ok();
+  const opened = [await inspectDatabase(settings.database), port];
   stdout.write(text);
   const all = [inputs, Result.combineWithAllErrors(opened)];
   const errors = all.flatMap((one) => (one.isErr() ? one.error : []));

@@ -1,4 +1,4 @@
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -192,6 +192,9 @@ describe('certificate and its key', requiresOpenssl, () => {
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     const noCertificate = /^has no certificate in PEM that can be used: error:/;
     const noKey = /^has no unencrypted private key in PEM: /;
+    const otherType = generateKeyPairSync('ed25519')
+      .privateKey.export({ format: 'pem', type: 'pkcs8' })
+      .toString();
     const cases: [Partial<Certificate>, 'cert' | 'key', RegExp][] = [
       [{ cert: '' }, 'cert', noCertificate],
       [{ cert: one.key }, 'cert', noCertificate],
@@ -201,6 +204,7 @@ describe('certificate and its key', requiresOpenssl, () => {
       [{ key: one.cert }, 'key', noKey],
       [{ key: encrypted.toString() }, 'key', noKey],
       [{ key: another.key }, 'key', /^is not the key of the certificate: error:.*mismatch/],
+      [{ key: otherType }, 'key', /^is not the key of the certificate: their types differ/],
     ];
     for (const [change, part, why] of cases) {
       const tls = { ...one, ...change };
