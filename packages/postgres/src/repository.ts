@@ -110,13 +110,15 @@ function repositoryOn(
     maxBatchText: 4 * 2 ** 20,
     lastFailure: () => committer.lastFailure(),
   });
+  let checking: Promise<Result<void, StoreUnavailable>> | undefined;
   let closing: Promise<void> | undefined;
 
   return {
     table: plantsTable.shown,
     warnings: plantsTable.warnings,
     create: group.create,
-    check: () => new ResultAsync(check()),
+    // Concurrent calls share one.
+    check: () => new ResultAsync((checking ??= check().finally(() => (checking = undefined)))),
     waiting: group.waiting,
     close: async () => (closing ??= group.close().then(async () => sessions.close())),
   };

@@ -23,10 +23,12 @@ const reasonOf = async (repository: PostgresRepository) =>
     ({ reason }) => reason,
   );
 
-it('a check uses the idle connection of the creates, and fails when the repository is closed', async () => {
+it('checks share the idle connection of the creates, and fail when the repository is closed', async () => {
   const url = sharedUrl(await emptyDatabase());
   const repository = await open(url);
   for (let count = 0; count < 3; count += 1) expect(await isReady(repository)).toBe(true);
+  expect(await connectionsOf(url)).toBe(1);
+  await Promise.all(Array.from({ length: 8 }, async () => isReady(repository)));
   expect(await connectionsOf(url)).toBe(1);
   const checking = isReady(repository);
   await repository.close();
