@@ -33,7 +33,12 @@ it('readDatabaseUrl reads several hosts, IPv6 addresses in brackets, and the fol
 
 it('readDatabaseUrl reads missing parameters from libpq’s variables, unless they are empty', () => {
   const env = { PGHOST: 'h', PGPORT: '7', PGUSER: 'u', PGPASSWORD: 'p', PGDATABASE: 'd' };
-  const others = { PGSSLMODE: 'require', PGOPTIONS: '-cx=1', PGAPPNAME: 'a' };
+  const others = {
+    PGSSLMODE: 'require',
+    PGOPTIONS: '-cx=1',
+    PGAPPNAME: 'a',
+    PGGSSENCMODE: 'prefer',
+  };
   const all = { ...env, ...others, PGCONNECT_TIMEOUT: '3' };
   expect(read('postgres://', all)).toMatchObject({
     addresses: [{ host: 'h', port: 7 }],
@@ -48,8 +53,8 @@ it('readDatabaseUrl reads missing parameters from libpq’s variables, unless th
   });
   expect(read('postgres://ada@x', env)).toMatchObject({ user: 'ada', database: 'd' });
   const defaults = { database: 'ada', isTlsOptional: true, applicationName: 'plantstore' };
-  expect(read('postgres://ada@x?connect_timeout=0')).toMatchObject(defaults);
-  expect(read('postgres://ada@x?connect_timeout=0').connectTimeoutMs).toBeUndefined();
+  expect(read('postgres://ada@x')).toMatchObject(defaults);
+  expect(read('postgres://ada@x').connectTimeoutMs).toBeUndefined();
   const none = Object.fromEntries(Object.keys(all).map((name) => [name, '']));
   expect(read('postgres:///', none)).toEqual(read('postgres:///'));
 });
@@ -61,6 +66,12 @@ it.each([
   'target_session_attrs=read-write&channel_binding=prefer&sslmode=prefer&gssencmode=disable',
 ])('readDatabaseUrl ignores parameters that have no effect: %s', (query) => {
   expect(read(`postgres://u:p@h/x?${query}`)).toEqual(read('postgres://u:p@h/x'));
+});
+
+it('readDatabaseUrl prefers a parameter to its variable', () => {
+  const env = { PGHOST: 'other', PGGSSENCMODE: 'prefer', PGSSLMODE: 'require', PGOPTIONS: '-ca=1' };
+  const url = 'postgres://u@/x?host=h&gssencmode=disable&sslmode=disable&options=-cb=1';
+  expect(read(url, env)).toEqual(read(url));
 });
 
 it('readDatabaseUrl requires channel binding, without a login that is not encrypted', () => {
@@ -114,6 +125,8 @@ it.each([
 
 it.each<readonly [string, string]>([
   ['sslcert=/nowhere', 'ENOENT'],
+  ['sslrootcert=system', 'sslrootcert=system requires sslmode=verify-full'],
+  ['sslrootcert=system&sslmode=require', 'sslrootcert=system requires sslmode=verify-full'],
   ['sslmode=verify-ca', 'verify-ca requires specifying a CA with sslrootcert'],
   ...[
     'sslmode=on',
@@ -127,6 +140,15 @@ it.each<readonly [string, string]>([
     'dbname=garden',
     'require_auth=none',
     'connect_timeout=soon',
+    'connect_timeout=0',
+    'PGSSLMODE=verify-full',
+    'PGSSLMODE=verify-full&sslmode=require',
+    'pgsslmode=verify-full',
+    'PGHOST=db',
+    'sslmode=require&sslmode=verify-full',
+    'sslmode=&sslmode=verify-full',
+    'host=a&host=b',
+    'options=-ca=1&options=-cb=1',
     'channel_binding=on',
     'gssencmode=require',
     'target_session_attrs=standby',
@@ -139,6 +161,8 @@ it.each([
   [{ PGSSLMODE: 'allow' }, 'sslmode or'],
   [{ PGCHANNELBINDING: 'on' }, 'channel_binding or'],
   [{ PGCONNECT_TIMEOUT: '10s' }, 'connect_timeout or'],
+  [{ PGCONNECT_TIMEOUT: '0' }, 'connect_timeout or'],
+  [{ PGSSLROOTCERT: 'system' }, 'requires sslmode=verify-full'],
   [{ PGHOSTADDR: 'x' }, 'PGHOSTADDR or'],
   [{ PGSSLMINPROTOCOLVERSION: 'TLSv1.3' }, 'PGSSLMINPROTOCOLVERSION or'],
   [{ PGSERVICE: 'x' }, 'PGSERVICE or'],

@@ -79,14 +79,14 @@ const known = [...Object.entries(variables).flat(), 'PGPORT', 'PGUSER'];
 
 /** The names of what could not be ignored: another server or table, a timeout, a check. */
 const important = patternOf(
-  'dbname|hostaddr|port|schema|search_path|service|user',
+  'dbname|host|hostaddr|options|port|schema|search_path|service|user',
   '(channel|connect_t|gsse|require|ssl(?!sni|co)|target).*',
 );
 const supported = patternOf(
   'channel_binding=(disable|prefer|require)',
-  'connect_timeout=[0-9]{1,9}',
+  'connect_timeout=[1-9][0-9]{0,8}',
   'gssencmode=(disable|prefer)',
-  'ssl(cert|key|rootcert)=.*',
+  '(host|options|ssl(cert|key|rootcert))=.*',
   'sslmode=(disable|prefer|require|verify-ca|verify-full)',
   // All three select the server that accepts writes.
   'target_session_attrs=(any|primary|read-write)',
@@ -101,9 +101,11 @@ function findIgnored(parameters: Parameters, given: URLSearchParams, env: Env): 
   const isOther = (name: string) => name.startsWith('PG') && !known.includes(name);
   const others = Object.entries(env).filter(([name]) => isOther(name));
   const found = [...parameters, ...given, ...others].find(([name, value = '']) => {
-    const parameter = name.startsWith('PG') ? name.slice(2).toLowerCase() : name;
-    const isImportant = value !== '' && important.test(parameter.toLowerCase());
-    return isImportant && !supported.test(`${parameter}=${value}`);
+    const parameter = name.replace(/^PG/i, '').toLowerCase();
+    // The name of a variable in the URL, or one of two values, would have no effect.
+    const isRead = given.getAll(name).length <= Number(name === parameter);
+    const isImportant = value !== '' && important.test(parameter);
+    return isImportant && !(isRead && supported.test(`${parameter}=${value}`));
   });
   return found?.[0];
 }
@@ -118,8 +120,12 @@ function parseServers(authority: string, path: string, parameters: Parameters, e
   for (const [name, value = ''] of parameters) query.set(name, value);
   // As in libpq, the parameter wins. The URL may have a port for its hosts.
   query.set('host', firstOf(parameters.get('host'), named === '' ? env['PGHOST'] : '') ?? '');
-  // Without a file, Node.js uses its CA certificates.
-  if (parameters.get('sslrootcert') === 'system') query.delete('sslrootcert');
+  if (parameters.get('sslrootcert') === 'system') {
+    // Without a file, Node.js uses its CA certificates, but verifies none in a weaker mode.
+    query.delete('sslrootcert');
+    if (parameters.get('sslmode') !== 'verify-full')
+      throw new Error('sslrootcert=system requires sslmode=verify-full');
+  }
   const configs = named.split(',').map((host) => {
     const server = host.replace(/^(?=:|$)/, 'localhost');
     const url = `postgres://${login}@${server}/${path}?${query.toString()}`;
