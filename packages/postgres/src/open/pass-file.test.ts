@@ -21,11 +21,18 @@ const find = async (host = 'db.example') =>
 it.each([
   [String.raw`other:*:*:*:no|db.example:5432:*:ada:s\:e\\c|*:*:*:*:late`, String.raw`s:e\c`],
   ['*:1:*:*:no|*:*:*:bob:no|*:*:x:*:no|localhost:*:*:*:socket|nonsense', undefined, 'socket'],
+  ['/tmp:*:*:*:socket', undefined, 'socket'],
 ])('the first matching line of the password file %j has the password', async (lines, ...found) => {
   await writeFile(file, lines.replaceAll('|', '\r\n'), { mode: 0o600 });
   expect(await find()).toBe(found[0]);
-  // As in libpq, the host of a socket is localhost.
+  // As in libpq, the host of a socket is its folder, or localhost for the default one.
   expect(await find('/tmp')).toBe(found[1] ?? 'late');
+});
+
+it('a socket in another folder than the default has its folder as the host', async () => {
+  await writeFile(file, 'localhost:*:*:*:no\n/other:*:*:*:socket', { mode: 0o600 });
+  expect(await find('/other')).toBe('socket');
+  expect(await find('/another')).toBeUndefined();
 });
 
 it('a named pipe as the password file is ignored without waiting for data', async ({ skip }) => {

@@ -7,12 +7,16 @@ export async function readPassFile(
   { host, port }: Address,
   { database, user }: Pick<DatabaseUrl, 'database' | 'user'>,
 ): Promise<string | undefined> {
-  // As in libpq, for a socket in the default folder.
-  const name = host.startsWith('/') ? 'localhost' : host;
-  return new Promise((resolve) => {
-    find({ host: name, port, database, user }, resolve);
-  });
+  const findFor = async (name: string) =>
+    new Promise<string | undefined>((resolve) => {
+      find({ host: name, port, database, user }, resolve);
+    });
+  const isDefault = defaultFolders.includes(host);
+  return (await findFor(host)) ?? (isDefault ? findFor('localhost') : undefined);
 }
+
+/** The folder of sockets that libpq is built with. */
+const defaultFolders = ['/tmp', '/run/postgresql', '/var/run/postgresql'];
 
 const find = pgpass as (
   connection: Address & Pick<DatabaseUrl, 'database' | 'user'>,
