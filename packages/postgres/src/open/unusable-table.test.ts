@@ -111,6 +111,7 @@ it.each([
     'CREATE TABLE every_plant PARTITION OF plants DEFAULT PARTITION BY RANGE (id)',
     'CREATE UNLOGGED TABLE each_plant PARTITION OF every_plant DEFAULT',
   ],
+  ['no partition', range],
   ['inherited from', 'CREATE TABLE!', 'CREATE TABLE trees () INHERITS (plants)'],
   [
     'cannot insert a non-DEFAULT value into column "tag"',
