@@ -54,6 +54,16 @@ it('a server is unreachable when it is starting up or has too many connections',
   }
 });
 
+it('a full disk or a protocol error is named with the words of the server only', async () => {
+  const proxy = await startProxy();
+  for (const error of ['53100', '08P01']) {
+    proxy.onStatement(() => ({ error, severity: 'FATAL' }));
+    const url = proxy.through(sharedUrl('postgres'));
+    const message = new RegExp(`^the database cannot be used .*${error}`);
+    await expectRefused(url, 'unexpected', message);
+  }
+});
+
 it('a login is refused with what must be corrected', async () => {
   const password = { password: 'wr0ng-password' };
   const wrong = /^correct the password of the role postgres .*PGPASSWORD.*\(28P01\)/;

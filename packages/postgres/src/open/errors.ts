@@ -179,9 +179,11 @@ const signs: readonly (readonly [FaultKind, 'code' | 'message' | 'routine', RegE
   ['table-denied', 'code', /^42501$/],
   // No unique key; a generated column; a rule on INSERT: planning an insert fails.
   ['table-foreign', 'code', /^(42P10|428C9|0A000)$/],
-  ['no-response', 'code', /^(53|57|55P03|08P01|ECONNRESET|EPIPE)/],
+  ['no-response', 'code', /^(53[34]00|57|55P03|ECONNRESET|EPIPE)/],
+  // Of pgbouncer, with the SQLSTATE of a protocol error.
+  ['no-response', 'message', /^(query_wait_timeout|no more connections allowed)/],
   // Not queryable: the session was ended between two statements.
   ['no-response', 'message', /^(no response|the connection was|Connection term)|not queryable$/],
   ['standby-only', 'code', /^25006$/],
-  ['unreachable', 'code', /^08/],
+  ['unreachable', 'code', /^08(?!P01)/],
 ];
