@@ -17,8 +17,10 @@ import { createInsert } from './insert.ts';
  * - A plant that is new is inserted. Of several with one id, the first that is stored counts.
  * - A repeated plant, whose id the table has, is compared with the stored row.
  * - A plant that the server refuses fails alone: the batch is inserted in halves, of halves.
- * - A plant whose id another session has locked has no result; the others of its batch have one.
- * - A fault of the table, or of a function that fails for one plant after another, fails all.
+ * - A plant whose id another session has locked has no result: the caller commits it again until
+ *   its deadline.
+ * - A fault of the table fails all. After 24 failures in a row of a function or a lock, the rest
+ *   fails, or has no result.
  */
 export function createCommitBatch(plantsTable: PlantsTable) {
   const { table, place } = plantsTable;
@@ -37,7 +39,9 @@ export function createCommitBatch(plantsTable: PlantsTable) {
       const inserted = await insert(session, part, isFirst ? lockTimeoutMs : 1);
       if (inserted.isOk()) batch.add(inserted.value, part);
       const failed = inserted.isErr() ? inserted.error : undefined;
-      failuresInARow = failed === undefined ? 0 : failuresInARow + 1;
+      // A refused plant is no sign that the others fail.
+      if (failed?.failure !== 'plant')
+        failuresInARow = failed === undefined ? 0 : failuresInARow + 1;
       if (isFirst && failed !== undefined) await throwTableFault(session, failed);
       // Also after a failure: a plant can be older than the constraint that refuses it.
       const mayBeStored = isFirst || failed === undefined;
@@ -105,8 +109,8 @@ export function nextParts<Plant>(
   // Another session may have deleted a plant between the insert and the read.
   if (failure === undefined) return isFirst ? { parts: [missing, ...others], settled: [] } : settle;
   // Refused plants cost two statements each; a fault for every plant, or many locks, only a few.
-  const isHopeless = failure !== 'plant' && failuresInARow >= maxFailuresInARow;
-  if (isHopeless) return { parts: [], settled: [missing, ...others].flat() };
+  if (failuresInARow >= maxFailuresInARow)
+    return { parts: [], settled: [missing, ...others].flat() };
   if (missing.length === 1) return settle;
   const middle = Math.ceil(missing.length / 2);
   return { parts: [missing.slice(0, middle), missing.slice(middle), ...others], settled: [] };
@@ -116,7 +120,7 @@ export function nextParts<Plant>(
 type PartOutcome = {
   readonly failure: PartFailure | undefined;
   readonly isFirst: boolean;
-  /** Failures since the last part that was inserted, this one included. */
+  /** Failures but refusals since the last part that was inserted, this one included. */
   readonly failuresInARow: number;
 };
 

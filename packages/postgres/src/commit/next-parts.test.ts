@@ -17,7 +17,6 @@ const cases: readonly Case[] = [
   ['a trigger discards a plant', [1], {}, [rest], [1]],
   ['a part is refused', [1, 2, 3], { failure: 'plant' }, [[1, 2], [3], rest], []],
   ['a plant is refused', [1], { failure: 'plant' }, [rest], [1]],
-  ['many are refused', [1, 2], { failure: 'plant', inARow: 99 }, [[1], [2], rest], []],
   ['a function fails', [1, 2], { failure: 'function', inARow: 23 }, [[1], [2], rest], []],
   ['a function always fails', [1, 2], { failure: 'function', inARow: 24 }, [], [1, 2, 8, 9]],
   ['an id is locked', [1], { failure: 'lock' }, [rest], [1]],

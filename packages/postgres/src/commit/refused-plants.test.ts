@@ -122,6 +122,18 @@ it('plants that a constraint refuses take at most two statements each, and the o
   expect(await outcomesOf(repository, [taken])).toEqual(['id-taken']);
 });
 
+it('plants that a trigger refuses are no reason to fail the others when it has a fault for one plant after them', async () => {
+  const { repository } = await openWith(
+    ...trigger(
+      "RAISE EXCEPTION 'no weeds'; END IF; IF NEW.name = 'fern' THEN EXECUTE 'SELECT nowhere';",
+    ),
+  );
+  const nameOf = (id: number) => (id < 48 ? 'weed' : id === 48 ? 'fern' : 'ivy');
+  const plants = Array.from({ length: 64 }, (_, id) => ({ id: BigInt(id), name: nameOf(id) }));
+  const kinds = { weed: 'plant-refused', fern: 'store-unavailable', ivy: 'ok' };
+  expect(await outcomesOf(repository, plants)).toEqual(plants.map(({ name }) => kinds[name]));
+});
+
 it.each([
   ["RAISE EXCEPTION 'no weeds';", ['plant-refused', 'plant-refused', 'ok', 'id-taken']],
   ["EXECUTE 'SELECT nowhere';", ['store-unavailable', 'store-unavailable']],
