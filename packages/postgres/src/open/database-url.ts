@@ -120,12 +120,11 @@ function parseServers(authority: string, path: string, parameters: Parameters, e
   for (const [name, value = ''] of parameters) query.set(name, value);
   // As in libpq, the parameter wins. The URL may have a port for its hosts.
   query.set('host', firstOf(parameters.get('host'), named === '' ? env['PGHOST'] : '') ?? '');
-  if (parameters.get('sslrootcert') === 'system') {
-    // Without a file, Node.js uses its CA certificates, but verifies none in a weaker mode.
-    query.delete('sslrootcert');
-    if (parameters.get('sslmode') !== 'verify-full')
-      throw new Error('sslrootcert=system requires sslmode=verify-full');
-  }
+  const usesSystem = parameters.get('sslrootcert') === 'system';
+  if (usesSystem && parameters.get('sslmode') !== 'verify-full')
+    throw new Error('sslrootcert=system requires sslmode=verify-full');
+  // Without a file, Node.js uses its CA certificates.
+  if (usesSystem) query.delete('sslrootcert');
   const configs = named.split(',').map((host) => {
     const server = host.replace(/^(?=:|$)/, 'localhost');
     const url = `postgres://${login}@${server}/${path}?${query.toString()}`;

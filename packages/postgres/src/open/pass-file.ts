@@ -11,12 +11,10 @@ export async function readPassFile(
     new Promise<string | undefined>((resolve) => {
       find({ host: name, port, database, user }, resolve);
     });
-  const isDefault = defaultFolders.includes(host);
+  // The folder of sockets that libpq is built with.
+  const isDefault = /^(\/tmp|(\/var)?\/run\/postgresql)$/.test(host);
   return (await findFor(host)) ?? (isDefault ? findFor('localhost') : undefined);
 }
-
-/** The folder of sockets that libpq is built with. */
-const defaultFolders = ['/tmp', '/run/postgresql', '/var/run/postgresql'];
 
 const find = pgpass as (
   connection: Address & Pick<DatabaseUrl, 'database' | 'user'>,

@@ -196,8 +196,7 @@ const declarations = new Set(all);
 /** What the catalog can show. */
 const faults = {
   // Ids are unique only within each table, and the parent returns the rows of its children, too.
-  unsafe: { kind: 'table-foreign', detail: 'UNLOGGED, TEMPORARY or inherited from' },
-  empty: { kind: 'table-foreign', detail: 'no partition' },
+  unsafe: { kind: 'table-foreign', detail: 'UNLOGGED, TEMPORARY, inherited from, or no partition' },
   column: { kind: 'table-foreign', detail: 'the type of a column, or one that needs a value' },
   policy: { kind: 'row-security', detail: 'no policy lets it read and insert' },
 } as const satisfies Readonly<Record<string, Fault>>;
@@ -206,10 +205,8 @@ const members = columnNames.map((name) => `'${name}'`).join();
 const tableState = `SELECT CASE
     WHEN t.relpersistence <> 'p' OR EXISTS (SELECT 1 FROM pg_partition_tree(t.oid) p
         JOIN pg_class c ON c.oid = p.relid WHERE c.relpersistence <> 'p')
-      OR t.relkind <> 'p' AND EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = t.oid)
+      OR (t.relkind = 'p') <> EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = t.oid)
       THEN 'unsafe'
-    WHEN t.relkind = 'p' AND NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = t.oid)
-      THEN 'empty'
     WHEN EXISTS (SELECT 1 FROM ${columnsOf('t.oid')} AND CASE WHEN a.attname IN (${members})
       THEN y.typoutput::text !~ '(int8|text|varchar)out' ELSE ${needsValue} END) THEN 'column'
     WHEN row_security_active(t.oid) AND (SELECT count(DISTINCT command) < 2
