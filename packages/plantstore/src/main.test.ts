@@ -58,7 +58,10 @@ describe('main', () => {
     const connected = once(server, 'connection') as Promise<[Socket]>;
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const options = outside(['--database', `postgres://ada@127.0.0.1:${port}/a?connect_timeout=0`]);
+    const options = outside([
+      '--database',
+      `postgres://ada@127.0.0.1:${port}/a?connect_timeout=60`,
+    ]);
     const status = main(options);
     const [socket] = await connected;
     onTestFinished(() => {
