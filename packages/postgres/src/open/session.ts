@@ -63,13 +63,16 @@ export class Session {
   }
 
   async #logIn(): Promise<void> {
-    const { connectTimeoutMs, loginTimeoutMs } = this.#options;
+    const { connectTimeoutMs, loginTimeoutMs, isTlsOptional } = this.#options;
     try {
       const loggedIn = this.#client.connect();
       const accepted = Promise.race([loggedIn, once(this.#socket, 'connect')]);
       await within(connectTimeoutMs, accepted, 'no connection');
       await within(loginTimeoutMs, loggedIn, 'the connection was accepted, but no response');
     } catch (thrown) {
+      // A pooler may permit one connection, which is then free for the unencrypted one.
+      if (isTlsOptional && isTlsRefused(thrown) && !this.#socket.closed)
+        await within(closeTimeoutMs, once(this.#socket, 'close')).catch(() => {});
       this.abandon()?.();
       throw thrown;
     }
