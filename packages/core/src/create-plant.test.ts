@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createPlant } from './create-plant.ts';
 import { createMemoryRepository } from './memory-repository.ts';
 import type { NewPlant } from './plant.ts';
-import type { PlantRepository } from './plant-repository.ts';
+import type { PlantRefused, PlantRepository } from './plant-repository.ts';
 
 const monstera = { id: 7n, name: 'Monstera' };
 
@@ -56,13 +56,15 @@ describe('createPlant', () => {
     expect(result._unsafeUnwrapErr()).toEqual(error);
   });
 
-  it.each([3999, 5000, 1401, 4000.5, Number.NaN])(
-    'createPlant rejects if a repository refuses a plant with the number %s',
-    async (error) => {
-      const refused = { kind: 'plant-refused', error, message: 'no' } as const;
-      await expect(createWith(() => errAsync(refused))).rejects.toThrow('from 4000 to 4999');
-    },
-  );
+  it.each([
+    ...[3999, 5000, 1401, 4000.5, Number.NaN].map((error) => ({ error, message: 'no' })),
+    { error: 4000 },
+    { error: 4000, message: 7 },
+  ])('createPlant rejects if a repository refuses a plant with %o', async (refusal) => {
+    // Without the types, a repository can return any message.
+    const refused = { kind: 'plant-refused', ...refusal } as PlantRefused;
+    await expect(createWith(() => errAsync(refused))).rejects.toThrow('from 4000 to 4999');
+  });
 
   it('createPlant rejects, and does not throw, if the repository rejects or throws', async () => {
     const bug = new Error('a bug');

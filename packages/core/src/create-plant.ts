@@ -16,7 +16,7 @@ import { isRefusal } from './errors.ts';
  * and changes nothing.
  *
  * Never throws, and rejects for no input. The result rejects only because of a bug in the
- * repository: a rejection, or a refusal whose number is not from 4000 to 4999.
+ * repository: a rejection, or a refusal without a message or a number from 4000 to 4999.
  *
  * @param repository - the repository that stores the plant
  * @param input - any value; a plant has an `id` (a `bigint` or a safe integer), a `name`, and maybe
@@ -61,12 +61,12 @@ export type CreatePlantError = PlantInvalid | IdTaken | PlantRefused | StoreUnav
 
 /**
  * Returns an error of the repository. Throws for a refusal with the number of a row of the error
- * table, which would be sent.
+ * table, or without a message, which would be sent.
  */
 function assertAllowed<Failure extends IdTaken | PlantRefused | StoreUnavailable>(
   failure: Failure,
 ): Failure {
-  if (failure.kind === 'plant-refused' && !isRefusal(failure.error))
-    throw new RangeError('a refusal has a number from 4000 to 4999');
-  return failure;
+  if (failure.kind !== 'plant-refused') return failure;
+  if (isRefusal(failure.error) && typeof failure.message === 'string') return failure;
+  throw new TypeError('a refusal has a number from 4000 to 4999, and a message');
 }
