@@ -6,12 +6,8 @@ import { optionRules, type OptionsOf } from '../http/options.ts';
 
 /** Listens on an address, or on an open socket; on `0.0.0.0` where `::` cannot be bound. */
 export async function listenOn(server: Server, options: ListenOptions): Promise<Listening> {
-  const {
-    host = optionRules.host.default,
-    port = optionRules.port.default,
-    reusePort = optionRules.reusePort.default,
-    fd,
-  } = options;
+  const { host = optionRules.host.default, port = optionRules.port.default } = options;
+  const { reusePort, fd } = options;
   try {
     // Without a host, Node.js listens on `::`, or on `0.0.0.0` if that fails.
     server.listen({ host: host === '::' ? undefined : host, port, reusePort, fd });
@@ -52,9 +48,10 @@ export type CannotListen = {
 /** Returns a message that states why the server cannot listen, and what to do. */
 function cannotListen(address: string, fd: number | undefined, thrown: unknown): string {
   if (fd !== undefined) return `file descriptor ${fd} is not a listening TCP socket`;
-  const { errno, message } = thrown as NodeJS.ErrnoException;
+  const { errno, code = '', message } = thrown as NodeJS.ErrnoException;
   const reason = errno === undefined ? message : getSystemErrorMessage(errno);
-  return `${address}: ${reason}; choose another host or port`;
+  const isOfAddress = /^E(?:ADDR|ACCES|NOTFOUND)/.test(code);
+  return `${address}: ${reason}${isOfAddress ? '; choose another host or port' : ''}`;
 }
 
 /** Replaces an unspecified address, for URLs: a socket on `::` accepts IPv4, too. */

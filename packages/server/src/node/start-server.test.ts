@@ -81,33 +81,45 @@ describe('startServer', () => {
     },
   );
 
-  it(
-    'startServer on :: returns a URL of 127.0.0.1 on a machine where :: cannot be bound',
-    requiresRoot,
-    async ({ skip }) => {
-      const args = ['-fqqo', '/dev/null', '--inject=bind:error=EADDRNOTAVAIL:when=1'];
-      const script = `
-        import { createMemoryRepository } from '@plantstore/core';
-        import { startServer } from '@plantstore/server';
-        const repository = createMemoryRepository();
-        const server = (await startServer({ repository, authenticate: () => true, host: '::', port: 0 }))._unsafeUnwrap();
-        const { status } = await fetch(server.url);
-        console.log(server.host, server.url, status);
-        await server.close();`;
-      const node = ['--conditions=@plantstore/source', '--input-type=module', '--eval', script];
-      const cwd = import.meta.dirname;
-      const all = [...args, process.execPath, ...node];
-      const started = promisify(execFile)('strace', all, { cwd });
-      const { code, stdout, stderr } = await started.then(
-        (output) => ({ ...output, code: undefined }),
-        (error: unknown) =>
-          error as { readonly code: unknown; readonly stdout: string; readonly stderr: string },
-      );
-      if (code === 'ENOENT' || /not permitted|Read-only/.test(stderr))
-        return skip('this machine has no strace, or forbids it');
-      expect(stdout).toMatch(/^0\.0\.0\.0 http:\/\/127\.0\.0\.1:\d+\/plants 405\n$/);
-    },
-  );
+  it.for([
+    [
+      'listens on 0.0.0.0 if :: cannot be bound',
+      'bind:error=EADDRNOTAVAIL:when=1',
+      '::',
+      /^0\.0\.0\.0 http:\/\/127\.0\.0\.1:\d+\/plants 405\n$/,
+    ],
+    [
+      'does not advise another address if too many files are open',
+      'socket:error=EMFILE',
+      '::1',
+      /^\[::1\]:0: too many open files\n$/,
+    ],
+  ] as const)('startServer %s', requiresRoot, async ([, fault, host, output], { skip }) => {
+    const args = ['-fqqo', '/dev/null', `--inject=${fault}`];
+    const script = `
+      import { createMemoryRepository } from '@plantstore/core';
+      import { startServer } from '@plantstore/server';
+      const repository = createMemoryRepository();
+      const started = await startServer({ repository, authenticate: () => true, host: '${host}', port: 0 });
+      if (started.isErr()) console.log(started.error.message);
+      else {
+        const { host, url, close } = started.value;
+        console.log(host, url, (await fetch(url)).status);
+        await close();
+      }`;
+    const node = ['--conditions=@plantstore/source', '--input-type=module', '--eval', script];
+    const cwd = import.meta.dirname;
+    const all = [...args, process.execPath, ...node];
+    const started = promisify(execFile)('strace', all, { cwd });
+    const { code, stdout, stderr } = await started.then(
+      (output) => ({ ...output, code: undefined }),
+      (error: unknown) =>
+        error as { readonly code: unknown; readonly stdout: string; readonly stderr: string },
+    );
+    if (code === 'ENOENT' || /not permitted|Read-only/.test(stderr))
+      return skip('this machine has no strace, or forbids it');
+    expect(stdout).toMatch(output);
+  });
 
   it('startServer reports why it cannot listen', async () => {
     const { port } = await running();
