@@ -16,18 +16,21 @@ type Optional = {
 type MemberType<Value> = {
   /** Copies a value, and reads each part of it once. What is no value may remain as it is. */
   readonly copy: <Given>(value: Given) => Given;
+  /** Whether every store can keep a value. */
+  readonly isValid: (value: unknown) => boolean;
   /**
-   * Writes a value as text, of which different values have different ones; `undefined` for what is
-   * no value that every store can keep.
+   * Writes a valid value as text, of which different values have different ones; `undefined` for
+   * what is of another type. Does not validate, because each create calls it several times.
    */
   readonly toText: (value: unknown) => string | undefined;
-  /** Reads a text. One that no value has remains, so that `toText` does not write it. */
+  /** Reads a text. One that no value has remains, so that it is not valid. */
   readonly fromText: (text: string) => Value | string;
 };
 
 const text: MemberType<string> = {
   copy: (value) => value,
-  toText: (value) => (isUnicodeText(value) ? value : undefined),
+  isValid: isUnicodeText,
+  toText: (value) => (typeof value === 'string' ? value : undefined),
   fromText: (value) => value,
 };
 
@@ -137,15 +140,18 @@ export function differingMember(plant: Unchecked, another: Unchecked): keyof Pla
 }
 
 /** Returns the first member, but the id, whose value no plant can have; `undefined` if none has. */
-export function invalidMember(plant: Unchecked): keyof Plant | undefined {
-  const texts = toTexts(plant);
-  const isAbsent = (name: keyof Plant) => plant[name] === undefined && !isRequired[name];
-  return contentNames.find((name) => texts[name] === undefined && !isAbsent(name));
+export function invalidMember({ name, tag }: Unchecked): keyof Plant | undefined {
+  const isValid: Record<keyof Plant, boolean> = {
+    name: types.name.isValid(name),
+    tag: tag === undefined || types.tag.isValid(tag),
+  };
+  if (isValid.name && isValid.tag) return undefined;
+  return contentNames.find((member) => !isValid[member]);
 }
 
 /**
  * Returns the members of a plant but the id as texts, for columns and fields; `undefined` for one
- * that is absent, or that no plant can have. Plants have the same content if these are equal.
+ * that is absent, or of another type. Plants have the same content if these are equal.
  *
  * @example
  * ```ts
@@ -195,8 +201,8 @@ export type Texts = Readonly<Record<keyof Plant, string | undefined>>;
  * ```
  */
 export function textLength(plant: Readonly<Plant>): number {
-  const texts = toTexts(plant);
-  return contentNames.reduce((length, name) => length + (texts[name]?.length ?? 0), 0);
+  const { name, tag } = toTexts(plant);
+  return (name?.length ?? 0) + (tag?.length ?? 0);
 }
 
 /**
