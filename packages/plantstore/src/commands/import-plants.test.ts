@@ -238,12 +238,12 @@ const startImport = async (lines: string) => {
   const stderr = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true });
   const stdin = new PassThrough();
   stdin.write(lines);
-  const run = async (from: 'file' | 'standard input') => {
+  const run = async (from: 'file' | 'standard input', { strict } = { strict: false }) => {
     const { status } = await importPlants.run({
       file: from === 'file' ? file : undefined,
       database: { kind: 'sqlite', path },
       format: 'ndjson',
-      strict: false,
+      strict,
       stdin: () => stdin,
       stdout: new PassThrough(),
       stderr,
@@ -254,6 +254,11 @@ const startImport = async (lines: string) => {
 };
 
 const plant = '{"id":1,"name":"Monstera"}\n';
+
+it('import --strict ends at a refused line while more of its input may follow', async () => {
+  const { run } = await startImport('{"id":1}\n');
+  expect((await run('standard input', { strict: true })).status).toBe(3);
+});
 
 it('an import shows a progress line on a terminal, and clears it', async () => {
   const { run } = await startImport(plant);
