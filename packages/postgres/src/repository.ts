@@ -6,7 +6,6 @@ import { Committer } from './commit/committer.ts';
 import { unavailable } from './commit/failures.ts';
 import { Sessions } from './commit/sessions.ts';
 import { Servers } from './open/connect.ts';
-import { maxTimerMs } from './open/database-url.ts';
 import { describeThrown, faultOf, openError, type OpenPostgresError } from './open/errors.ts';
 import { readStatement } from './open/statements.ts';
 import { findCreateFault, type PlantsTable, prepareTable } from './open/table.ts';
@@ -43,9 +42,7 @@ export interface PostgresRepository extends PlantStore {
   readonly table: string;
   /** Warnings about the table, for the operator. */
   readonly warnings: readonly string[];
-  /** Number of creates in flight. */
-  readonly waiting: () => number;
-  /** Waits for the creates in flight, and closes the connections. */
+  /** As of every store; it closes the connections. */
   readonly close: () => Promise<void>;
 }
 
@@ -53,7 +50,10 @@ export interface PostgresRepository extends PlantStore {
 export type PostgresOptions = {
   /** `postgres://user:password@host:5432/database`; several hosts are separated by commas. */
   readonly url: string;
-  /** Maximum duration of a create with retries, in milliseconds. Default: 10000 (10 seconds). */
+  /**
+   * Maximum duration of a create with retries, in milliseconds, at most 2,147,483,647, or
+   * `Infinity`. Default: 10000 (10 seconds).
+   */
   readonly deadlineMs?: number;
   /**
    * Timeout of connecting to one server, and then of logging in, in milliseconds. Default:
@@ -76,9 +76,8 @@ async function open({
   maxWaiting = 10_000,
   onCommit = () => {},
 }: PostgresOptions): Promise<Result<PostgresRepository, OpenPostgresError>> {
-  const createMs = Math.min(deadlineMs, maxTimerMs);
-  const statementMs = Math.min(statementTimeoutMs, createMs);
-  const limits = { deadlineMs: createMs, maxWaiting, onCommit };
+  const statementMs = Math.min(statementTimeoutMs, deadlineMs);
+  const limits = { deadlineMs, statementTimeoutMs: statementMs, maxWaiting, onCommit };
   const servers = new Servers({ url, connectTimeoutMs, statementTimeoutMs: statementMs });
   const connected = await servers.connect();
   if (connected.isErr()) return err(connected.error.error);
@@ -98,9 +97,10 @@ async function open({
 function repositoryOn(
   sessions: Sessions,
   plantsTable: PlantsTable,
-  limits: Required<Pick<PostgresOptions, 'deadlineMs' | 'maxWaiting' | 'onCommit'>>,
+  limits: Required<Omit<PostgresOptions, 'url' | 'connectTimeoutMs'>>,
 ): PostgresRepository {
-  const committer = new Committer(sessions, createCommitBatch(plantsTable));
+  const commitBatch = createCommitBatch(plantsTable, limits.statementTimeoutMs);
+  const committer = new Committer(sessions, commitBatch);
   const commit: Commit = async (plants, deadline) => committer.commit(plants, deadline);
   const group = createGroupCommit({
     ...limits,
@@ -124,7 +124,6 @@ function repositoryOn(
   };
 
   async function check(): Promise<Result<void, StoreUnavailable>> {
-    if (closing !== undefined) return unavailable('the database is closed');
     try {
       const fault = await sessions.use(async (session) => {
         const found = await findCreateFault(session, plantsTable);

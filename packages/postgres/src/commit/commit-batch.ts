@@ -22,8 +22,10 @@ import { createInsert } from './insert.ts';
  * - A fault of the table fails all. After 24 failures in a row of a function or a lock, the rest
  *   fails, or has no result.
  */
-export function createCommitBatch(plantsTable: PlantsTable) {
+export function createCommitBatch(plantsTable: PlantsTable, statementTimeoutMs: number) {
   const { table, place } = plantsTable;
+  // After the timeout of a statement, its connection is closed.
+  const firstLockMs = Math.min(lockTimeoutMs, Math.ceil(statementTimeoutMs / 2));
   const runInsert = createInsert();
   return commitBatch;
 
@@ -36,7 +38,7 @@ export function createCommitBatch(plantsTable: PlantsTable) {
       const [wanted = [], ...others] = parts;
       // A plant is in the table if another one with its id was stored.
       const part = batch.missingOf(wanted);
-      const inserted = await insert(session, part, isFirst ? lockTimeoutMs : 1);
+      const inserted = await insert(session, part, isFirst ? firstLockMs : 1);
       if (inserted.isOk()) batch.add(inserted.value, part);
       const failed = inserted.isErr() ? inserted.error : undefined;
       // A refused plant is no sign that the others fail.
@@ -78,6 +80,7 @@ export function createCommitBatch(plantsTable: PlantsTable) {
   }
 }
 
+export type CommitBatch = ReturnType<typeof createCommitBatch>;
 export type Plants = readonly NewPlant[];
 
 /** Splits plants into parts that have each id once: first, the first plant with each id. */
@@ -178,8 +181,8 @@ class Batch {
 }
 
 /**
- * Timeout of the wait of a batch for a locked id, in milliseconds: other processes that create the
- * same plants lock ids for the time of a commit. Parts do not wait, because the rest does.
+ * Maximum wait of a batch for a locked id, in milliseconds: other processes that create the same
+ * plants lock ids for the time of a commit. Parts do not wait, because the rest does.
  */
 export const lockTimeoutMs = 100;
 const missingReason =

@@ -3,12 +3,7 @@ import type { NewPlant } from '@plantstore/core';
 import type { Created } from '@plantstore/core/group-commit';
 import { describeThrown } from '../open/errors.ts';
 import type { Session } from '../open/session.ts';
-import {
-  type createCommitBatch,
-  lockTimeoutMs,
-  type Plants,
-  type Results,
-} from './commit-batch.ts';
+import { type CommitBatch, lockTimeoutMs, type Plants, type Results } from './commit-batch.ts';
 import { failureOf, isTransient, notKept } from './failures.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -38,11 +33,11 @@ export class Committer {
   async commit(plants: Plants, deadline: number): Promise<(Created | Promise<Created>)[]> {
     const results = await this.#commitOnce(plants, deadline);
     const locked: Locked = new Map();
-    for (const plant of plants) if (!results.has(plant)) locked.set(plant, Promise.withResolvers());
-    void this.#waitForLocks(locked, deadline);
-    return plants.map(
-      (plant) => results.get(plant) ?? locked.get(plant)?.promise ?? notKept(lockedReason),
+    const all = plants.map(
+      (plant) => results.get(plant) ?? new Promise<Created>((settle) => locked.set(plant, settle)),
     );
+    void this.#waitForLocks(locked, deadline);
+    return all;
   }
 
   /** Commits locked plants, again and again until their deadline. */
@@ -57,11 +52,11 @@ export class Committer {
       );
       this.#turn = committed;
       for (const [plant, created] of await committed) {
-        locked.get(plant)?.resolve(created);
+        locked.get(plant)?.(created);
         locked.delete(plant);
       }
     }
-    for (const { resolve } of locked.values()) resolve(notKept(lockedReason));
+    for (const settle of locked.values()) settle(notKept(lockedReason));
   }
 
   async #commitOnce(plants: Plants, deadline: number): Promise<Results> {
@@ -93,8 +88,8 @@ export class Committer {
   }
 }
 
-type CommitBatch = ReturnType<typeof createCommitBatch>;
-type Locked = Map<NewPlant, PromiseWithResolvers<Created>>;
+/** The plants that wait, each with the function that settles its create. */
+type Locked = Map<NewPlant, (created: Created) => void>;
 
 /** Exponential backoff with jitter, so that processes do not retry at the same time. */
 function backoffMs(attempt: number): number {

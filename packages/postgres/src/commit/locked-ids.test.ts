@@ -45,17 +45,20 @@ it('only creates of ids that another session has locked are store-unavailable, w
   await expectStored(direct, others);
 });
 
-it('no other plant waits while the first 30 ids of a batch are locked', async () => {
-  const { repository, direct } = await openBehindProxy();
-  const plants = plantsFrom(0, 300);
-  const holder = await holdOpen(direct, ...plants.slice(0, 30).map(({ id }) => insertOf(id)));
-  const creating = plants.map(async (plant) => (await repository.create(plant)).isOk());
-  expect(await Promise.all(creating.slice(30))).not.toContain(false);
-  expect(await idsRefused(repository, plantsFrom(1_000, 8))).toEqual([]);
-  expect(repository.waiting()).toBe(30);
-  await holder.query('ROLLBACK');
-  expect(await Promise.all(creating)).not.toContain(false);
-});
+it.each([30_000, 90])(
+  'no other plant waits while the first 30 ids of a batch are locked, with a statement timeout of %i ms',
+  async (statementTimeoutMs) => {
+    const { repository, direct } = await openBehindProxy({ statementTimeoutMs });
+    const plants = plantsFrom(0, 300);
+    const holder = await holdOpen(direct, ...plants.slice(0, 30).map(({ id }) => insertOf(id)));
+    const creating = plants.map(async (plant) => (await repository.create(plant)).isOk());
+    expect(await Promise.all(creating.slice(30))).not.toContain(false);
+    expect(await idsRefused(repository, plantsFrom(1_000, 8))).toEqual([]);
+    expect(repository.waiting()).toBe(30);
+    await holder.query('ROLLBACK');
+    expect(await Promise.all(creating)).not.toContain(false);
+  },
+);
 
 it.each([
   ['COMMIT', 'id-taken'],

@@ -1,11 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import {
-  type Address,
-  type DatabaseUrl,
-  maxTimerMs,
-  nameOf,
-  readDatabaseUrl,
-} from './database-url.ts';
+import { type Address, type DatabaseUrl, nameOf, readDatabaseUrl } from './database-url.ts';
 import {
   connectError,
   type Fault,
@@ -58,7 +52,7 @@ export class Servers {
   #timeoutsOf(url: DatabaseUrl) {
     const { statementTimeoutMs } = this.#options;
     const wantedMs = this.#options.connectTimeoutMs ?? url.connectTimeoutMs;
-    const connectTimeoutMs = Math.min(wantedMs ?? 2_000, maxTimerMs);
+    const connectTimeoutMs = wantedMs ?? 2_000;
     const isPatient = wantedMs === undefined && this.#isFirstLogin;
     this.#isFirstLogin = false;
     const loginTimeoutMs = isPatient ? 10_000 : connectTimeoutMs;

@@ -47,9 +47,6 @@ export type Address = { readonly host: string; readonly port: number };
 /** Connection parameters from a URL and libpq's environment variables. */
 export type DatabaseUrl = Readonly<ReturnType<typeof parseServers>>;
 
-/** Maximum delay of a timer in Node.js, in milliseconds. */
-export const maxTimerMs = 2 ** 31 - 1;
-
 type Env = Readonly<Record<string, string | undefined>>;
 type Parameters = ReadonlyMap<string, string | undefined>;
 

@@ -161,14 +161,13 @@ function createClient(address: Address, options: SessionOptions, socket: Socket)
 }
 
 const closeTimeoutMs = 1_000;
+/** Maximum delay of a timer in Node.js, in milliseconds. */
+const maxTimerMs = 2 ** 31 - 1;
 
 /** Waits for a promise, and throws after a timeout. A rejection after the timeout is ignored. */
 async function within<T>(timeoutMs: number, work: Promise<T>, what = 'no response'): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timedOut = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`${what} within ${Math.round(timeoutMs)} ms`));
-    }, timeoutMs);
-  });
-  return Promise.race([work, timedOut]).finally(() => clearTimeout(timer));
+  const timedOut = Promise.withResolvers<never>();
+  const fail = () => timedOut.reject(new Error(`${what} within ${Math.round(timeoutMs)} ms`));
+  const timer = setTimeout(fail, Math.min(timeoutMs, maxTimerMs));
+  return Promise.race([work, timedOut.promise]).finally(() => clearTimeout(timer));
 }
