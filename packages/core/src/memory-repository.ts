@@ -27,9 +27,10 @@ export function createMemoryRepository(): PlantStore {
     assertNewPlant(plant);
     if (isClosed) return err(closed);
     const { id } = plant;
-    const kept = plants.get(id) ?? plant;
-    plants.set(id, kept);
-    return differingMember(kept, plant) === undefined ? ok() : err({ kind: 'id-taken', id });
+    const kept = plants.get(id);
+    if (kept === undefined) plants.set(id, plant);
+    else if (differingMember(kept, plant) !== undefined) return err({ kind: 'id-taken', id });
+    return ok();
   };
   return {
     create: (plant) => new ResultAsync(create(plant)),
