@@ -95,8 +95,12 @@ export function isAuthorityValid(text: string): boolean {
   return !text.startsWith('[') || URL.canParse(`http://${text}`);
 }
 
-/** uri-host [ ":" port ] (RFC 9110 §7.2, RFC 3986 §3.2.2). */
-const authority = /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::(\d*))?$/;
+/**
+ * uri-host [ ":" port ] (RFC 9110 §7.2, RFC 3986 §3.2.2). Captures a port of more than four digits
+ * only, because converting one to a number is slow.
+ */
+const authority =
+  /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::(?:\d{0,4}|(\d+)))?$/;
 
 /** Returns the token of an Authorization field (RFC 6750 §2.1), or `undefined` if it has none. */
 export function bearerTokenOf(authorization = ''): string | undefined {

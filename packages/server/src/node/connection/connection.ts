@@ -69,7 +69,7 @@ export class Connection implements Line {
       this.#hold(request);
     }
     // An earlier listener may have responded, or its client may have disconnected.
-    if (this.#isLost || arrival.response.destroyed) request.onClosed();
+    if (this.#isLost() || arrival.response.destroyed) request.onClosed();
   }
 
   /** Node parses and keeps every request of a packet. */
@@ -128,11 +128,14 @@ export class Connection implements Line {
   }
 
   get isOver(): boolean {
-    return this.#ending !== undefined || this.#isLost;
+    return this.#ending !== undefined || this.#isLost();
   }
 
-  /** A request may have no socket, but its connection does. */
-  get #isLost(): boolean {
+  /**
+   * A request may have no socket, but its connection does. No getter, because V8 calls a private
+   * one slowly.
+   */
+  #isLost(): boolean {
     return this.#socket?.destroyed === true;
   }
 
@@ -162,7 +165,7 @@ export class Connection implements Line {
       else finished(request.request, () => this.#onReceived(request));
     }
     // After a failed write, Node 22 emits 'finish', too, just before it destroys the socket.
-    const hasFailed = this.#isLost || (this.#socket !== undefined && this.#socket.errored !== null);
+    const hasFailed = this.#isLost() || (this.#socket?.errored ?? null) !== null;
     return isFinished && !hasFailed;
   }
 
@@ -176,7 +179,7 @@ export class Connection implements Line {
   /** Ends after the earlier responses because of a parse error or a timeout. */
   fail(ending: 'parse error' | 'timeout', response: ResponseData, makeRaw: MakeRaw): void {
     // Node can report several.
-    if (this.#isBroken || this.#isLost) return;
+    if (this.#isBroken || this.#isLost()) return;
     const again = () => this.fail(ending, response, makeRaw);
     if (ending === 'timeout' && this.#afterUnreadTime(again)) return;
     this.#isBroken = true;
