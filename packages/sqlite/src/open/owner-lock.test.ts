@@ -43,6 +43,15 @@ describe('owner lock', () => {
     },
   );
 
+  it('an owner lock with content is named, and is used once it is empty', async () => {
+    await writeFile(`${path}-owner`, 'a note');
+    const error = (await openSqliteRepository({ path }))._unsafeUnwrapErr();
+    expect(error).toMatchObject({ kind: 'unexpected', path });
+    expect(error.message).toContain(`${path}-owner beside it must be empty`);
+    await writeFile(`${path}-owner`, '');
+    expect((await (await open()).create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+  });
+
   it('the owner lock is beside the target of a symbolic link, also before the target exists', async () => {
     const folder = join(path, '..');
     await mkdir(join(folder, 'real'));

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
 import { Database } from './connection.ts';
-import { codeOf, failureOf, type OpenSqliteError } from './errors.ts';
+import { codeOf, failureOf, openError, type OpenSqliteError } from './errors.ts';
 import { explain } from './faults.ts';
 
 /** Time to wait for another process that has the file locked, in milliseconds. */
@@ -21,6 +21,10 @@ export function acquireOwnerLock(path: string, file: string): Result<Database, O
     return ok(lock);
   } catch (cause) {
     lock?.close();
+    if (failureOf(cause) === 'not-a-database') {
+      const detail = `${lockPath} beside it must be empty; copy its content elsewhere, and empty it`;
+      return err(openError(path, { kind: 'unexpected', detail, cause }));
+    }
     const isOfLock = existsSync(lockPath) && failureOf(cause) !== 'locked';
     return err(explain(isOfLock ? lockPath : path, cause));
   }
