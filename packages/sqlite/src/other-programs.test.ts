@@ -7,9 +7,9 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { connectOther, runInOtherProgram } from '../test/other-program.ts';
 import { skipReopenPause } from '../test/skip-reopen-pause.ts';
 import { makeStore } from '../test/store-file.ts';
-import { walLimit } from './commit/checkpoints.ts';
+import { type HeldWal, walLimit } from './commit/checkpoints.ts';
 import { lockTimeoutMs } from './open/owner-lock.ts';
-import { type HeldWal, openSqliteRepository, type SqliteRepository } from './repository.ts';
+import { openSqliteRepository, type SqliteRepository } from './repository.ts';
 
 const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
 

@@ -6,10 +6,11 @@ import {
 } from '@plantstore/core/group-commit';
 import { databaseRefusal } from '@plantstore/core/errors';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import type { HeldWal } from './commit/checkpoints.ts';
 import { Owner } from './commit/owner.ts';
 import type { OpenSqliteError } from './open/errors.ts';
 import { findWarnings } from './open/faults.ts';
-import { absolutePath, resolveLinks } from './open/path.ts';
+import { absolutePath } from './open/path.ts';
 import { walSize } from './open/wal.ts';
 
 /**
@@ -37,11 +38,7 @@ export function openSqliteRepository({
   onHeldWal = () => {},
   onCommit,
 }: SqliteOptions): ResultAsync<SqliteRepository, OpenSqliteError> {
-  const file = absolutePath(path);
-  // An exception in the callback must not fail the commit.
-  const reportHeldWal = (size: number) =>
-    queueMicrotask(() => onHeldWal({ wal: `${resolveLinks(file)}-wal`, size }));
-  const opened = new ResultAsync(Owner.open(file, reportHeldWal));
+  const opened = new ResultAsync(Owner.open(absolutePath(path), onHeldWal));
   return opened.map((owner) => repositoryOf(owner, onCommit));
 }
 
@@ -56,14 +53,6 @@ export type SqliteOptions = {
   readonly onHeldWal?: (wal: HeldWal) => void;
   /** Called after each commit, for metrics. Default: none. */
   readonly onCommit?: (batch: CommittedBatch) => void;
-};
-
-/** A WAL file that a checkpoint cannot reset, because another program reads an older snapshot. */
-export type HeldWal = {
-  /** Path of the WAL file. */
-  readonly wal: string;
-  /** Size of the WAL file, in bytes. */
-  readonly size: number;
 };
 
 /** Result of closing a repository. */

@@ -7,6 +7,14 @@ export const walLimit = 8 * 2 ** 20;
 /** Size of the WAL file that is reported first, in bytes. */
 const firstReportSize = 64 * 2 ** 20;
 
+/** A WAL file that a checkpoint cannot reset, because another program reads an older snapshot. */
+export type HeldWal = {
+  /** Path of the WAL file. */
+  readonly wal: string;
+  /** Size of the WAL file, in bytes. */
+  readonly size: number;
+};
+
 /** Checkpoints of an open database, whose automatic ones are off. */
 export class Checkpoints {
   readonly #file: string;
@@ -24,15 +32,15 @@ export class Checkpoints {
     this.#checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
-  /** Measures the WAL file. Returns its size when it is due to be reported as held by a reader. */
-  measure(): number | undefined {
+  /** Measures the WAL file. Returns it when it is due to be reported as held by a reader. */
+  measure(): HeldWal | undefined {
     const before = this.#size;
     // A size that cannot be read is no sample.
     this.#size = walSize(this.#file) ?? before;
     if (this.#size < before) [this.#dueAt, this.#reportAt] = [walLimit, firstReportSize];
     if (!this.#isHeld || this.#size < this.#reportAt) return undefined;
     this.#reportAt = 2 * this.#size;
-    return this.#size;
+    return { wal: `${this.#file}-wal`, size: this.#size };
   }
 
   /** Whether the WAL file is shorter than after the last commit. */

@@ -9,6 +9,7 @@ import { openError, type OpenSqliteError } from '../open/errors.ts';
 import { findReplaced, type OpenedFile, type Opening } from '../open/owned-database.ts';
 import { attempt, holdInode } from '../open/path.ts';
 import type { NotInserted } from '../open/statements.ts';
+import type { HeldWal } from './checkpoints.ts';
 
 /** Messages to the commit worker, which starts with the command `create` or `own`. */
 export type ToWorker =
@@ -21,8 +22,8 @@ export type FromWorker =
   | {
       readonly kind: 'committed';
       readonly notInserted: NotInserted;
-      /** Size of the WAL file, when it is due to be reported as held by a reader. */
-      readonly heldWal: number | undefined;
+      /** The WAL file, when it is due to be reported as held by a reader. */
+      readonly heldWal: HeldWal | undefined;
     }
   | NotCommitted;
 
@@ -46,7 +47,7 @@ const reopenPauseMs = 1_000;
  * failed commit or a crash has ended the thread, the next commit starts one that opens it again.
  */
 export class Owner {
-  readonly #onHeldWal: (size: number) => void;
+  readonly #onHeldWal: (wal: HeldWal) => void;
   readonly #path: string;
   /** The file, since it was first opened. */
   #file: OpenedFile | undefined;
@@ -63,14 +64,14 @@ export class Owner {
 
   static async open(
     path: string,
-    onHeldWal: (size: number) => void,
+    onHeldWal: (wal: HeldWal) => void,
   ): Promise<Result<Owner, OpenSqliteError>> {
     const owner = new Owner(path, onHeldWal);
     const error = await owner.#start();
     return error === undefined ? ok(owner) : err(error);
   }
 
-  private constructor(path: string, onHeldWal: (size: number) => void) {
+  private constructor(path: string, onHeldWal: (wal: HeldWal) => void) {
     this.#path = path;
     this.#onHeldWal = onHeldWal;
   }
@@ -87,8 +88,10 @@ export class Owner {
         return unavailable(`the database cannot be opened: ${error.message}`, error.cause);
       const reply = await this.#request({ kind: 'commit', batch: toBatch(plants) });
       if (reply?.kind === 'committed') {
-        if (reply.heldWal !== undefined) this.#onHeldWal(reply.heldWal);
-        return ok(reply.notInserted);
+        const { heldWal, notInserted } = reply;
+        // An exception in the callback must not fail the commit.
+        if (heldWal !== undefined) queueMicrotask(() => this.#onHeldWal(heldWal));
+        return ok(notInserted);
       }
       if (reply?.kind !== 'refused' && reply?.kind !== 'failed')
         return unavailable('the commit worker crashed', this.#crash);
@@ -182,7 +185,6 @@ export class Owner {
   }
 
   async #nextReply(): Promise<FromWorker | undefined> {
-    if (this.#worker === undefined) return undefined;
     return new Promise((resolve) => {
       this.#onReply = resolve;
     });

@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { columnNames, declarationOf } from './columns.ts';
 
 /** Reason why a database file cannot be used, or a copy cannot be made. */
@@ -33,8 +32,6 @@ export function openError(path: string, { kind, detail, cause }: Fault): OpenSql
  */
 export function failureOf(thrown: unknown): FaultKind | undefined {
   if (!(thrown instanceof Error)) return undefined;
-  // A quota is exceeded. For this error number, libuv has no code.
-  if ('errno' in thrown && thrown.errno === -constants.errno.EDQUOT) return 'disk-full';
   if ('syscall' in thrown && 'code' in thrown) return kindOf(String(thrown.code)) ?? 'cannot-open';
   const code = resultCodeOf(thrown);
   return code === undefined ? undefined : (kindOf(code) ?? kindOf(code & 0xff) ?? 'unexpected');

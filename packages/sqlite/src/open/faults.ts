@@ -36,11 +36,9 @@ export function checkDatabasePath(path: string): Result<void, OpenSqliteError> {
 
 /** Returns why a path cannot be that of an owner's database. Throws the errors of system calls. */
 export function findPathFault(file: string): Fault | undefined {
-  const fault = findTypeFault(file);
-  if (fault !== undefined) return fault;
   // Fails for a name that is too long: the longest one that SQLite creates beside the file.
   fs.lstatSync(`${file}-journal`, { throwIfNoEntry: false });
-  return findOtherPath(file);
+  return findTypeFault(file) ?? findOtherPath(file);
 }
 
 /** Returns why a path is not that of a file: SQLite would create files beside a device. */

@@ -5,7 +5,7 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { codeOf, failureOf, openError, resultCodeOf } from '../open/errors.ts';
 import type { OpenSqliteError } from '../open/errors.ts';
 import { copyPermissions } from '../open/owner-lock.ts';
-import { explain, findContentFault } from '../open/faults.ts';
+import { explain } from '../open/faults.ts';
 import { absolutePath, attempt, syncFolderOf } from '../open/path.ts';
 import { countPlants } from './plant-reader.ts';
 import { Reader } from './reader.ts';
@@ -58,7 +58,6 @@ export type PlantsBackup = {
   readonly size: number;
 };
 
-/** Copies a file that a start must accept, if it is restored. */
 function copy(options: BackUpOptions, isRestored: boolean): Result<PlantsBackup, OpenSqliteError> {
   const to = absolutePath(options.to);
   const temporary = `${to}.${randomBytes(6).toString('hex')}.partial`;
@@ -69,7 +68,8 @@ function copy(options: BackUpOptions, isRestored: boolean): Result<PlantsBackup,
   try {
     const existing = names.find((name) => fs.lstatSync(name, { throwIfNoEntry: false }));
     if (existing !== undefined) return err(existsError(existing, to, isRestored));
-    const opened = Reader.open(options.from);
+    // A start must accept a file that is restored.
+    const opened = Reader.open(options.from, isRestored ? 'own' : 'read');
     if (opened.isErr()) return err(opened.error);
     source = opened.value;
     return copyOf(source, { temporary, to }, isRestored);
@@ -98,8 +98,6 @@ function copyOf(
   isRestored: boolean,
 ): Result<PlantsBackup, OpenSqliteError> {
   const { temporary, to } = target;
-  const unusable = isRestored ? findContentFault(source, source.file, 'own') : undefined;
-  if (unusable !== undefined) return err(openError(source.path, unusable));
   fs.closeSync(fs.openSync(temporary, 'wx', 0o600));
   try {
     // The copy of a read-only file can be written to.

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
-import { openError, type OpenSqliteError } from '../open/errors.ts';
-import { findContentFault } from '../open/faults.ts';
+import type { OpenSqliteError } from '../open/errors.ts';
 import { walSize } from '../open/wal.ts';
 import { countPlants } from './plant-reader.ts';
 import { Reader } from './reader.ts';
@@ -22,7 +21,7 @@ import { Reader } from './reader.ts';
  * ```
  */
 export function checkPlants(path: string): Result<PlantsCheck, OpenSqliteError> {
-  return Reader.open(path).andThen((reader) => {
+  return Reader.open(path, 'own').andThen((reader) => {
     try {
       return check(reader);
     } catch (thrown) {
@@ -46,14 +45,11 @@ export type PlantsCheck = {
 };
 
 function check(reader: Reader): Result<PlantsCheck, OpenSqliteError> {
-  const { path, file } = reader;
   const damage = reader.findDamage();
-  const sizes = { size: statSync(file).size, walSize: walSize(file) ?? 0 };
+  const sizes = { size: statSync(reader.file).size, walSize: walSize(reader.file) ?? 0 };
   if (damage.length > 0) {
     const overwritten = reader.findOverwritten();
     return overwritten === undefined ? ok({ plants: 0, ...sizes, damage }) : err(overwritten);
   }
-  const unusable = findContentFault(reader, file, 'own');
-  if (unusable !== undefined) return err(openError(path, unusable));
   return countPlants(reader).map((plants) => ({ plants, ...sizes, damage }));
 }

@@ -22,7 +22,7 @@ export class PlantReader {
 
   constructor(
     reader: Reader,
-    { after = smallestId - 1n, onUnknownColumns = () => {} }: ReadingOptions = {},
+    { after = smallestId - 1n, onUnknownColumns = () => {} }: Omit<ReadPlantsOptions, 'path'> = {},
   ) {
     this.#reader = reader;
     this.#onUnknownColumns = onUnknownColumns;
@@ -126,9 +126,14 @@ export class PlantReader {
   }
 }
 
-export type ReadingOptions = {
-  readonly after?: bigint | undefined;
-  readonly onUnknownColumns?: ((names: readonly string[]) => void) | undefined;
+/** Options of `readPlants` and `readPlantBatches`. */
+export type ReadPlantsOptions = {
+  /** Path of the database file, absolute or relative to the working directory. */
+  readonly path: string;
+  /** Reads only plants with a greater id, to continue an interrupted reading. Default: all. */
+  readonly after?: bigint;
+  /** Called with the names of columns that are not read: of others, or of a newer version. */
+  readonly onUnknownColumns?: (names: readonly string[]) => void;
 };
 
 /** Plants, and the error after them: of a row that is no plant, or one that ends the reading. */

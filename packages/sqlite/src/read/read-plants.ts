@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import type { OpenSqliteError } from '../open/errors.ts';
-import { PlantReader } from './plant-reader.ts';
+import { PlantReader, type ReadPlantsOptions } from './plant-reader.ts';
 import { Reader } from './reader.ts';
 
 /**
@@ -59,13 +59,3 @@ export async function* readPlantBatches({
     opened.value.close();
   }
 }
-
-/** Options of {@link readPlants} and {@link readPlantBatches}. */
-export type ReadPlantsOptions = {
-  /** Path of the database file, absolute or relative to the working directory. */
-  readonly path: string;
-  /** Reads only plants with a greater id, to continue an interrupted reading. Default: all. */
-  readonly after?: bigint;
-  /** Called with the names of columns that are not read: of others, or of a newer version. */
-  readonly onUnknownColumns?: (names: readonly string[]) => void;
-};

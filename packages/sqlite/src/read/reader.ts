@@ -13,8 +13,8 @@ export class Reader extends Database {
   readonly file: string;
   #state: ReturnType<typeof stateOf>;
 
-  /** Opens a file that has plants. */
-  static open(path: string): Result<Reader, OpenSqliteError> {
+  /** Opens a file that has plants, or in which an owner could also create some. */
+  static open(path: string, use: 'read' | 'own' = 'read'): Result<Reader, OpenSqliteError> {
     const absolute = absolutePath(path);
     let reader: Reader | undefined;
     try {
@@ -22,7 +22,7 @@ export class Reader extends Database {
       const unopened = findUnopened(file);
       if (unopened !== undefined) return err(openError(absolute, unopened));
       reader = new Reader(absolute, file);
-      const fault = faults.findContentFault(reader, file, 'read');
+      const fault = faults.findContentFault(reader, file, use);
       if (fault === undefined) return ok(reader);
       reader.close();
       return err(openError(absolute, fault));
