@@ -94,7 +94,7 @@ describe('startServer', () => {
       '::1',
       /^\[::1\]:0: too many open files\n$/,
     ],
-  ] as const)('startServer %s', requiresRoot, async ([, fault, host, output], { skip }) => {
+  ] as const)('startServer %s', requiresRoot, async ([, fault, host, printed], { skip }) => {
     const args = ['-fqqo', '/dev/null', `--inject=${fault}`];
     const script = `
       import { createMemoryRepository } from '@plantstore/core';
@@ -118,7 +118,7 @@ describe('startServer', () => {
     );
     if (code === 'ENOENT' || /not permitted|Read-only/.test(stderr))
       return skip('this machine has no strace, or forbids it');
-    expect(stdout).toMatch(output);
+    expect(stdout).toMatch(printed);
   });
 
   it('startServer reports why it cannot listen', async () => {
