@@ -110,9 +110,8 @@ class CommitQueue {
   #reasonAgainst(text: number): string | undefined {
     const { maxWaiting, maxWaitingText } = this.#limits;
     if (this.#isClosed) return 'the database is closed';
-    if (this.unsettled >= maxWaiting) {
+    if (this.unsettled >= maxWaiting)
       return `${maxWaiting} creates are waiting for the database already`;
-    }
     // A single plant may have more.
     if (this.unsettled === 0 || this.#unsettledText + text <= maxWaitingText) return undefined;
     return `${this.#unsettledText} characters are waiting for the database already`;

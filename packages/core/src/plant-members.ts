@@ -145,8 +145,7 @@ export function invalidMember({ name, tag }: Unchecked): keyof Plant | undefined
     name: types.name.isValid(name),
     tag: tag === undefined || types.tag.isValid(tag),
   };
-  if (isValid.name && isValid.tag) return undefined;
-  return contentNames.find((member) => !isValid[member]);
+  return isValid.name && isValid.tag ? undefined : contentNames.find((member) => !isValid[member]);
 }
 
 /**
@@ -200,9 +199,9 @@ export type Texts = Readonly<Record<keyof Plant, string | undefined>>;
  * textLength({ name: 'Monstera', tag: 'climber' }); // 15
  * ```
  */
-export function textLength(plant: Readonly<Plant>): number {
-  const { name, tag } = toTexts(plant);
-  return (name?.length ?? 0) + (tag?.length ?? 0);
+export function textLength({ name, tag }: Readonly<Plant>): number {
+  const lengths: Record<keyof Plant, number> = { name: name.length, tag: tag?.length ?? 0 };
+  return lengths.name + lengths.tag;
 }
 
 /**
