@@ -4,7 +4,6 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { runsAll } from '@plantstore/test-support/sample';
 import { requiresPosix } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -65,7 +64,7 @@ const startHolder = async (
 describe('server with a handed-over socket', requiresPosix, () => {
   it('the server with a handed-over socket refuses and resets no new or active connection of 16 clients through several restarts, and loses no plant', async () => {
     const clients = 16;
-    const restarts = runsAll ? 5 : 2;
+    const restarts = 2;
     const path = join(await newFolder(), 'plants.db');
     const server = await startHolder(restarts + 1, { args: ['--database', `sqlite:${path}`] });
     const acknowledged: number[] = [];

@@ -99,7 +99,7 @@ export const startProgram = async (
 };
 
 /** Maximum wait for output, in milliseconds. A test whose message has changed fails then. */
-const outputTimeoutMs = 30_000;
+const outputTimeoutMs = 120_000;
 
 /** Waits until the output of a server satisfies a condition; rejects with the output if the server ends before, or hangs. */
 export const untilOutput = async (

@@ -107,8 +107,6 @@ export const setup = async (project: Project): Promise<() => Promise<void>> => {
   const [registry] = await Promise.all([
     startRegistry(join(folder, 'registry')),
     prepareClone(clone),
-    // For a comparison with the build of the clone.
-    runIn(root, process.execPath, ['scripts/build.mjs']),
     installTools(tools),
   ]);
   const { url } = registry;

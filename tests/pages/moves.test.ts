@@ -6,10 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@plantstore/test-support/free-port';
-import { sample } from '@plantstore/test-support/sample';
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { connectSql } from '@plantstore/test-support/sql-client';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { newFolder } from '../black-box/program.ts';
 import { read, root as clone } from '../docs/pages.ts';
 import { onMachine, program } from './machine.ts';
@@ -23,7 +22,7 @@ const commands = {
 };
 
 /** Creates a machine with the service, with its socket or without, and starts it. */
-const newMachine = async (units: string, postgresPort = 0) => {
+const newMachine = async ({ units = 'plantstore.socket plantstore', postgresPort = 0 } = {}) => {
   const root = await newFolder();
   const port = await freePort();
   const folders = ['bin', 'run', 'etc/plantstore', 'etc/systemd/system', 'var/lib/plantstore'];
@@ -129,49 +128,47 @@ const expectStored = async (
 const sqlite = 'sqlite:/var/lib/plantstore/plants.db';
 const backup = '/var/lib/plantstore-backups/plants-20270131T031500Z.db';
 
-describe.each(sample(['plantstore.socket plantstore', 'plantstore'], 2))('with %s', (units) => {
-  it('the move to PostgreSQL and to several servers loses no acknowledged plant', async () => {
-    const postgres = await startPostgres();
-    onTestFinished(postgres.dispose);
-    const sql = await connectSql(postgres.url());
-    await sql.query("CREATE ROLE plantstore LOGIN PASSWORD 'secret'");
-    await sql.query('CREATE DATABASE plantstore OWNER plantstore');
-    await sql.end();
-    const machine = await newMachine(units, postgres.port);
-    const load = startLoad(machine.url);
-    await load.progress();
-    await machine.runBlock('import --database postgres://');
-    await load.progress();
-    await machine.runBlock('plantstore@{1,2}');
-    await load.progress();
-    await expectStored(machine, await load.stop(), 'postgres://plantstore@localhost/plantstore');
-  });
+it('the move to PostgreSQL and to several servers loses no acknowledged plant', async () => {
+  const postgres = await startPostgres();
+  onTestFinished(postgres.dispose);
+  const sql = await connectSql(postgres.url());
+  await sql.query("CREATE ROLE plantstore LOGIN PASSWORD 'secret'");
+  await sql.query('CREATE DATABASE plantstore OWNER plantstore');
+  await sql.end();
+  const machine = await newMachine({ postgresPort: postgres.port });
+  const load = startLoad(machine.url);
+  await load.progress();
+  await machine.runBlock('import --database postgres://');
+  await load.progress();
+  await machine.runBlock('plantstore@{1,2}');
+  await load.progress();
+  await expectStored(machine, await load.stop(), 'postgres://plantstore@localhost/plantstore');
+});
 
-  it('two restores keep every acknowledged plant, in the database or in the folders of those before', async () => {
-    const machine = await newMachine(units);
-    const load = startLoad(machine.url);
-    await load.progress();
-    await machine.run(`plantstore backup --database ${sqlite} ${backup}`);
-    await load.progress();
-    await machine.runBlock('plantstore restore');
-    await load.progress();
-    await machine.runBlock('plantstore restore');
-    await load.progress();
-    const acknowledged = await load.stop();
-    const before = globSync('var/lib/plantstore/before-*/plants.db', { cwd: machine.root });
-    expect(before).toHaveLength(2);
-    await expectStored(machine, acknowledged, sqlite, ...before.map((file) => `sqlite:/${file}`));
-  });
+it('two restores of a server without a socket unit keep every acknowledged plant, in the database or in the folders of those before', async () => {
+  const machine = await newMachine({ units: 'plantstore' });
+  const load = startLoad(machine.url);
+  await load.progress();
+  await machine.run(`plantstore backup --database ${sqlite} ${backup}`);
+  await load.progress();
+  await machine.runBlock('plantstore restore');
+  await load.progress();
+  await machine.runBlock('plantstore restore');
+  await load.progress();
+  const acknowledged = await load.stop();
+  const before = globSync('var/lib/plantstore/before-*/plants.db', { cwd: machine.root });
+  expect(before).toHaveLength(2);
+  await expectStored(machine, acknowledged, sqlite, ...before.map((file) => `sqlite:/${file}`));
+});
 
-  it('the move to another machine loses no acknowledged plant', async () => {
-    const [from, to] = [await newMachine(units), await newMachine(units)];
-    const load = startLoad(from.url);
-    await load.progress();
-    await from.runBlock('moved.db');
-    await copyFile(join(from.root, 'var/lib/plantstore/moved.db'), join(to.root, backup));
-    await to.runBlock('plantstore restore');
-    // Clients that still use the old machine must be refused.
-    await sleep(500);
-    await expectStored(to, await load.stop(), sqlite);
-  });
+it('the move to another machine loses no acknowledged plant', async () => {
+  const [from, to] = [await newMachine(), await newMachine()];
+  const load = startLoad(from.url);
+  await load.progress();
+  await from.runBlock('moved.db');
+  await copyFile(join(from.root, 'var/lib/plantstore/moved.db'), join(to.root, backup));
+  await to.runBlock('plantstore restore');
+  // Clients that still use the old machine must be refused.
+  await sleep(500);
+  await expectStored(to, await load.stop(), sqlite);
 });

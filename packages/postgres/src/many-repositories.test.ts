@@ -1,6 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
 import fc from 'fast-check';
-import { runsAll } from '@plantstore/test-support/sample';
 import { expect, it } from 'vitest';
 import { outcomesOf, plantsFrom } from '../test/behind-proxy.ts';
 import { open } from '../test/open.ts';
@@ -86,5 +85,5 @@ it('several repositories agree with one Map, with faults between any two steps',
       expect(outcome).toEqual([isSame ? 'ok' : 'id-taken']);
     }
   });
-  await fc.assert(property, { numRuns: runsAll ? 30 : 10 });
+  await fc.assert(property, { numRuns: 20 });
 });

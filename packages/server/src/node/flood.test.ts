@@ -4,18 +4,17 @@ import { createMemoryRepository } from '@plantstore/core';
 import { makeCertificate, requiresOpenssl } from '@plantstore/test-support/certificate';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { sendRaw } from '@plantstore/test-support/raw-http';
-import { runsAll, sample } from '@plantstore/test-support/sample';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { head, listen, post } from '../../test/listen.ts';
 import { startServer } from './start-server.ts';
 
-const clientCount = runsAll ? 5 : 3;
+const clientCount = 3;
 const batchBytes = 65_536;
-const maxBatches = runsAll ? 30 : 10;
+const maxBatches = 10;
 
 const nextTurn = async () => new Promise(setImmediate);
 
-/** Sends a prefix and then the same bytes repeatedly, up to 2 MB, and reads no response. */
+/** Sends a prefix and then the same bytes repeatedly, up to 640 KiB, and reads no response. */
 const flood = async (socket: Socket, prefix: string, repeated: string): Promise<Socket> => {
   socket.pause();
   socket.on('error', () => {});
@@ -36,22 +35,14 @@ const bad = ['Host: a', 'Authorization: Bearer bad', 'Content-Type: application/
 const unauthenticated = `${head(['Host: a', 'Content-Length: 2'])}{}`;
 const rejected = `${head([...bad, 'Content-Length: 2'])}{}`;
 const chunkedHead = head([...bad, 'Transfer-Encoding: chunked']);
-const large = head(['Host: a', `X: ${'x'.repeat(15_000)}`], 'GET / HTTP/1.1');
 
 const floods: [what: string, prefix: string, repeated: string][] = [
   ['requests without a token', '', unauthenticated],
-  ['requests with a wrong token', '', rejected],
-  ['requests with large heads', '', large],
   ['requests after one that ends the connection', head(['Host: a', 'Connection: close']), get],
-  ['requests after one with an invalid Host', head(['Host: /']), get],
   ['requests after CONNECT', head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1'), get],
-  ['endless header fields', 'GET / HTTP/1.1\r\n', 'a:b\r\n'],
   ['a body in chunks of one byte', chunkedHead, '1\r\n{\r\n'],
   ['bodies in chunks of one byte', '', `${chunkedHead}${'1\r\n{\r\n'.repeat(9_000)}0\r\n\r\n`],
 ];
-
-/** Floods that Node buffers until their token is checked. */
-const unchecked = floods.filter(([what]) => /wrong token|of one byte/.test(what));
 
 describe('unauthenticated clients that flood a server and read nothing', () => {
   const expectBounded = async (
@@ -64,20 +55,12 @@ describe('unauthenticated clients that flood a server and read nothing', () => {
     expect((memoryInUse() - before) / clientCount).toBeLessThan(6_000_000);
   };
 
-  it.each(sample(floods, 4))(
+  it.each(floods)(
     'unauthenticated clients that flood a server and read nothing take a bounded amount of memory: %s',
     async (...flooding) => {
       const { port } = await listen();
       await expectBounded(() => connect(port, '127.0.0.1'), flooding);
       expect((await sendRaw(port, post(1))).status).toBe(200);
-    },
-  );
-
-  it.each(sample(unchecked, 4))(
-    'unauthenticated clients that flood a server and read nothing take a bounded amount of memory while their token is checked: %s',
-    async (...flooding) => {
-      const { port } = await listen({ authenticate: async () => new Promise(() => {}) });
-      await expectBounded(() => connect(port, '127.0.0.1'), flooding);
     },
   );
 

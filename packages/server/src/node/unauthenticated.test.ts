@@ -5,7 +5,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createMemoryRepository } from '@plantstore/core';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { sendRaw } from '@plantstore/test-support/raw-http';
-import { sample } from '@plantstore/test-support/sample';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   chunked,
@@ -69,11 +68,14 @@ describe('unauthenticated client', () => {
         });
       }),
   };
-  const readAhead = Object.entries(servers).flatMap(([kind, create]) =>
-    Object.entries(floods).map(([what, bytes]) => [kind, what, create, bytes] as const),
+  // Each flood of the first server, and one of each other.
+  const readAhead = Object.entries(servers).flatMap(([kind, create], server) =>
+    Object.entries(floods)
+      .filter((_, flood) => server === 0 || flood === server - 1)
+      .map(([what, bytes]) => [kind, what, create, bytes] as const),
   );
 
-  it.each(sample(readAhead, 3))(
+  it.each(readAhead)(
     'an unauthenticated client has at most 64 KiB read while its token is checked, and the rest afterwards: %s, %s',
     async (_kind, _what, create, bytes) => {
       const checked = Promise.withResolvers<boolean>();

@@ -1,4 +1,3 @@
-import { runsAll, sample } from '@plantstore/test-support/sample';
 import { expect, it } from 'vitest';
 import {
   goodFields,
@@ -25,26 +24,16 @@ it('a connection whose client does not close it stays open long enough for a slo
   // Timers may fire a millisecond early.
   expect(await durationMs(notHttp)).toBeGreaterThan(490);
   // A request that HTTP can read has ten times as long.
-  if (runsAll) expect(await durationMs(withBody(9_999))).toBeGreaterThan(4_990);
+  expect(await durationMs(withBody(9_999))).toBeGreaterThan(4_990);
 });
 
 const mebibyte = 1_048_576;
 
-it.each(
-  sample(
-    [
-      ['after bytes that are not HTTP', notHttp, 65],
-      // As many bytes again may arrive while the connection closes.
-      ['of an unwanted body', withBody(1e12), 2 * 65],
-      [
-        'of a body above maxBodyBytes',
-        head([...goodFields, `Content-Length: 1${'0'.repeat(12)}`]),
-        130,
-      ],
-    ] as const,
-    2,
-  ),
-)(
+it.each([
+  ['after bytes that are not HTTP', notHttp, 65],
+  // As many bytes again may arrive while the connection closes.
+  ['of a body above maxBodyBytes', head([...goodFields, 'Content-Length: 1000000000000']), 2 * 65],
+] as const)(
   'a connection is closed when too many bytes arrive after the last response %s',
   async (_, bytes, maxMebibytes) => {
     const { socket, peer, closed } = await open();

@@ -1,0 +1,25 @@
+import { defineConfig } from 'vitest/config';
+import { maxWorkers, reporters, testsIn } from '../../vitest.config.ts';
+
+/** Tests of what a version of Node may change: its SQLite, sockets, parsers, threads and permissions. */
+const files: Readonly<Record<string, readonly string[]>> = {
+  'packages/plantstore': ['src/{settings,serve}/*', 'src/main'],
+  'packages/server': ['src/{fetch,node}/**/!(flood)'],
+  'packages/sqlite': [
+    'src/{power-cut,preloads,recovery,repository,restricted-process}',
+    'src/{open/{owner-lock,rewriter},read/*}',
+  ],
+  tests: ['black-box/{commands,first-run,handed-sockets,stop,tls}'],
+};
+
+/** For other versions of Node than that of the workspace. Needs a build. */
+export default defineConfig({
+  test: {
+    maxWorkers,
+    reporters,
+    projects: Object.entries(files).map(([folder, paths]) => {
+      const project = testsIn(folder);
+      return { ...project, test: { ...project.test, include: paths.map((p) => `${p}.test.ts`) } };
+    }),
+  },
+});
