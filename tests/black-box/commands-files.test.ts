@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { mayMount, onSmallDisk } from '@plantstore/test-support/small-disk';
 import { expect, it } from 'vitest';
 import { bin, newFolder, post, startProgram } from './program.ts';
-import { digestOf, runCommand } from './run-command.ts';
+import { digestOf } from './run-command.ts';
 import { runIn } from '../../packages/plantstore/test/run-in-folder.ts';
 
 const run = promisify(execFile);
@@ -28,7 +28,7 @@ const newStore = async () => {
   const cwd = await newFolder();
   const server = await startProgram({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
   await post(server.url, '{"id":1,"name":"a"}');
-  await runCommand(['backup', 'backup.db'], { cwd });
+  await runIn(cwd, ['backup', join(cwd, 'backup.db')]);
   await post(server.url, '{"id":2,"name":"b"}');
   server.process.kill('SIGKILL');
   await server.exited;
@@ -101,8 +101,8 @@ it('a backup is checked, exported, restored and copied from a medium that cannot
   const cwd = await newFolder();
   const folder = join(cwd, 'backups');
   for (const name of ['backups', 'out']) await mkdir(join(cwd, name));
-  await runCommand(['import'], { cwd, stdin: '{"id":1,"name":"a"}\n' });
-  await runCommand(['backup', 'backups/b.db'], { cwd });
+  await runIn(cwd, ['import'], '{"id":1,"name":"a"}\n');
+  await runIn(cwd, ['backup', join(folder, 'b.db')]);
   const before = await filesIn(folder);
   const mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0"';
   const runMounted = async (script: string, ...command: readonly string[]) =>
@@ -128,10 +128,7 @@ it('a backup to a full disk fails, and leaves nothing', async ({ skip }) => {
   await mkdir(disk);
   if (!(await mayMount(disk))) return skip('this user cannot mount');
   const line = (id: number) => `{"id":${id},"name":"${'x'.repeat(10_000)}"}`;
-  await runCommand(['import'], {
-    cwd,
-    stdin: Array.from({ length: 300 }, (_, id) => line(id)).join('\n'),
-  });
+  await runIn(cwd, ['import'], Array.from({ length: 300 }, (_, id) => line(id)).join('\n'));
   const backup = ['backup', join(disk, 'b.db'), '--database', `sqlite:${join(cwd, 'plants.db')}`];
   // The disk is gone when its shell has ended.
   const list = '"$@" 2>&1; echo "status $?"; ls -A "$0"';

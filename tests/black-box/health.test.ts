@@ -62,7 +62,7 @@ describe('the health check of the image', () => {
       };
       const proxy = { NODE_USE_ENV_PROXY: '1', http_proxy: 'http://127.0.0.1:1' };
       const server = await startProgram({ env });
-      expect([await probe(env), await probe({ ...env, ...proxy })]).toEqual([0, 0]);
+      expect(await probe({ ...env, ...proxy })).toBe(0);
       server.process.kill('SIGTERM');
       await server.exited;
       expect(await probe(env)).toBe(1);

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bin, neededVariables, newFolder } from './program.ts';
-import { runCommand } from './run-command.ts';
+import { runIn } from '../../packages/plantstore/test/run-in-folder.ts';
 
 /** Runs the program in a folder, with a standard output that a shell redirects, or with a pipe without a reader. */
 const runWith = async (cwd: string, args: readonly string[], redirection: string) => {
@@ -57,7 +57,7 @@ describe('standard output that is lost', () => {
         expect([line, status]).toEqual([line, 1]);
         expect(stderr).toContain(`cannot write to standard output: ${reason}`);
       }
-      expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
+      expect((await runIn(cwd, ['export'])).stdout).toBe('{"id":1,"name":"a"}\n');
     },
   );
 

@@ -1,6 +1,5 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import {
   type PostgresServer,
   startPostgres,
@@ -56,11 +55,10 @@ it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and a
   const inPostgres = { cwd, env: { PLANTSTORE_DATABASE: url } };
   await runCommand(['import'], { cwd, stdin: text });
   const { stdout: stdin } = await runCommand(['export'], { cwd });
-  for (const counts of ['200 plants created', '0 plants created'])
-    expect(await runCommand(['import'], { ...inPostgres, stdin })).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining(`${counts} in "public".plants in moved, `) as unknown,
-    });
+  expect(await runCommand(['import'], { ...inPostgres, stdin })).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('200 plants created in "public".plants in moved, ') as unknown,
+  });
   expect(await runCommand(['check'], inPostgres)).toEqual({
     status: 0,
     stdout: '200 plants read from "public".plants in moved\n',
@@ -85,69 +83,43 @@ it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and a
   expect([status, stderr]).toEqual([2, expect.stringContaining('pg_dump')]);
 });
 
-it.each([
-  [
-    'PostgreSQL',
-    'ALTER TABLE plants ADD CHECK (length(name) < 100)',
-    'violates check constraint',
-    async () => newDatabase('refusing'),
-  ],
-  [
-    'SQLite',
-    `CREATE INDEX i ON plants (json(iif(length(name) > 99, name, '1')))`,
-    'malformed JSON',
-    async () => {
-      const path = join(await newFolder(), 'plants.db');
-      const run = async (sql: string) => {
-        const database = new DatabaseSync(path);
-        database.exec(sql);
-        database.close();
-      };
-      return { url: `sqlite:${path}`, run };
-    },
-  ],
-])(
-  'a plant that %s refuses because of "%s" gets 400 with 4000, its reason is in the log, and an import names its line and goes on',
-  async (_, sql, reason, newDatabaseOf) => {
-    const { url, run } = await newDatabaseOf();
-    const env = { PLANTSTORE_DATABASE: url };
-    const cwd = await newFolder();
-    // Creates the table.
-    await runCommand(['import'], { cwd, env, stdin: '{"id":-1,"name":"a"}\n' });
-    await run('DELETE FROM plants');
-    await run(sql);
+it('a plant that the database refuses gets 400 with 4000, its reason is in the log, and an import names its line and goes on', async () => {
+  const reason = 'violates check constraint';
+  const { url, run } = await newDatabase('refusing');
+  const env = { PLANTSTORE_DATABASE: url };
+  const cwd = await newFolder();
+  // Creates the table.
+  await runCommand(['import'], { cwd, env, stdin: '{"id":-1,"name":"a"}\n' });
+  await run('DELETE FROM plants');
+  await run('ALTER TABLE plants ADD CHECK (length(name) < 100)');
 
-    const long = Array.from({ length: 1_000 }, () => Math.floor(Math.random() * 36).toString(36));
-    const plants = ['Monstera', long.join(''), 'Ficus'].map((name, id) =>
-      JSON.stringify({ id, name }),
-    );
-    const stdin = plants.join('\n');
-    const imported = await runCommand(['import'], { cwd, env, stdin });
-    expect(imported).toMatchObject({
-      status: 3,
-      stdout: expect.stringMatching(
-        /^2 plants created.*, 0 already there, 1 refused\n$/,
-      ) as unknown,
-      stderr: expect.stringMatching(
-        new RegExp(`^line 2: the database does not accept this plant: .*${reason}.*\n$`),
-      ) as unknown,
-    });
+  const plants = ['Monstera', 'x'.repeat(1_000), 'Ficus'].map((name, id) =>
+    JSON.stringify({ id, name }),
+  );
+  const stdin = plants.join('\n');
+  const imported = await runCommand(['import'], { cwd, env, stdin });
+  expect(imported).toMatchObject({
+    status: 3,
+    stdout: expect.stringMatching(/^2 plants created.*, 0 already there, 1 refused\n$/) as unknown,
+    stderr: expect.stringMatching(
+      new RegExp(`^line 2: the database does not accept this plant: .*${reason}.*\n$`),
+    ) as unknown,
+  });
 
-    const server = await startProgram({ env });
-    const errors = await Promise.all(plants.map(async (plant) => post(server.url, plant)));
-    expect(errors).toMatchObject([{ status: 200 }, { status: 400, error: 4000 }, { status: 200 }]);
-    await untilLogged(server, '"error":4000');
-    const line = server
-      .stdout()
-      .split('\n')
-      .find((one) => one.includes('"error":4000'));
-    expect(JSON.parse(line ?? '')).toMatchObject({
-      level: 'info',
-      status: 400,
-      cause: expect.stringContaining(reason) as unknown,
-    });
-  },
-);
+  const server = await startProgram({ env });
+  const errors = await Promise.all(plants.map(async (plant) => post(server.url, plant)));
+  expect(errors).toMatchObject([{ status: 200 }, { status: 400, error: 4000 }, { status: 200 }]);
+  await untilLogged(server, '"error":4000');
+  const line = server
+    .stdout()
+    .split('\n')
+    .find((one) => one.includes('"error":4000'));
+  expect(JSON.parse(line ?? '')).toMatchObject({
+    level: 'info',
+    status: 400,
+    cause: expect.stringContaining(reason) as unknown,
+  });
+});
 
 it('an import creates the first of several plants with one id, although two connections create plants', async () => {
   const { url, run } = await newDatabase('in_order');

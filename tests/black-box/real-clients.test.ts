@@ -2,11 +2,16 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
-import { newFolder, post, startProgram, token } from './program.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newFolder, post, type RunningProgram, startProgram, token } from './program.ts';
 
 const run = promisify(execFile);
 const size = 20_000_000;
+
+let server: RunningProgram;
+beforeAll(async () => {
+  server = await startProgram({ args: ['--database', 'memory:'] }, afterAll);
+});
 
 const pythonPost = `
 import http.client, json, sys
@@ -30,7 +35,6 @@ it.for([
   'a client can read the 413 to a body of 20 MB, and then create a plant: %s',
   async ([, [program, ...args]], { skip }) => {
     await run(program, ['--version']).catch(() => skip(`this machine has no ${program}`));
-    const server = await startProgram({ args: ['--database', 'memory:'] });
     const file = join(await newFolder(), 'large.json');
     await writeFile(file, Buffer.alloc(size, ' '));
     const headers = [`Authorization: Bearer ${token}`, 'Content-Type: application/json'];
@@ -47,7 +51,6 @@ it.for([
 );
 
 it.each(['declared', 'chunked'])('fetch can read the 413 to a body of 20 MB: %s', async (how) => {
-  const server = await startProgram({ args: ['--database', 'memory:'] });
   const blob = new Blob([Buffer.alloc(size, ' ')]);
   const response = await fetch(server.url, {
     method: 'POST',

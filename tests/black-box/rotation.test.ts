@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
@@ -10,7 +10,6 @@ import {
   untilOutput,
 } from './program.ts';
 import {
-  notRereadMessage,
   rereadMessage,
   stoppingMessage,
 } from '../../packages/plantstore/src/serve/log-messages.ts';
@@ -51,28 +50,6 @@ describe('SIGHUP', () => {
       await Promise.all(['0ld', 'b0th', 'n3w'].map(async (t) => statusWith(server, t))),
     ).toEqual([401, 200, 200]);
     expect(await inFlight.status()).toBe(200);
-  });
-
-  it('SIGHUP keeps the tokens if the file is invalid, and logs why without a token', async () => {
-    const { server, path } = await serverWithFile('s3cr3t\n');
-    const failure = notRereadMessage;
-    for (const text of ['', '# none\n', 's3cr3t\nan0ther s3cr3t\n']) {
-      await writeFile(path, text);
-      await hangUp(server, failure);
-      expect(await statusWith(server, 's3cr3t')).toBe(200);
-    }
-    await rm(path);
-    await hangUp(server, failure);
-    expect(await statusWith(server, 's3cr3t')).toBe(200);
-    expect(server.stdout()).toContain('it has no token; name a file with one token per line');
-    expect(server.stdout()).toContain('line 2 must be a token');
-    expect(server.stdout()).toContain('no such file or directory');
-    expect(server.stdout()).not.toMatch(/s3cr3t|an0ther/);
-
-    await writeFile(path, 'n3w\n');
-    await hangUp(server, rereadMessage);
-    expect(await statusWith(server, 's3cr3t')).toBe(401);
-    expect(await statusWith(server, 'n3w')).toBe(200);
   });
 
   it('SIGHUP does not end a server during a graceful shutdown', async () => {

@@ -1,7 +1,6 @@
-import { requiresPosix } from '@plantstore/test-support/requires';
 import { expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
-import { startProgram, untilLogged } from './program.ts';
+import { startProgram } from './program.ts';
 
 it('a stop whose deadline cuts a request says so, does not blame the client, and exits with 1', async () => {
   const server = await startProgram({
@@ -20,17 +19,3 @@ it('a stop whose deadline cuts a request says so, does not blame the client, and
     { level: 'error', message: 'stopped at once: requests got no response in time', requests: 1 },
   ]);
 });
-
-it(
-  'a second SIGTERM after the stop does not end the process by the signal',
-  requiresPosix,
-  async () => {
-    for (let count = 0; count < 5; count += 1) {
-      const server = await startProgram({ args: ['--database', 'memory:'] });
-      server.process.kill('SIGTERM');
-      await untilLogged(server, '"stopped"');
-      server.process.kill('SIGTERM');
-      expect([0, 1]).toContain(await server.exited);
-    }
-  },
-);

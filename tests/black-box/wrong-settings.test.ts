@@ -104,7 +104,7 @@ it.each<readonly [string, readonly string[], readonly string[], RegExp]>([
   expect(stderr()).toMatch(message);
 });
 
-it.each(['--port=0', '--check-settings', 'export', 'backup x.db'])(
+it.each(['--port=0', 'backup x.db'])(
   'the program reports in one line that its working directory was removed (%s)',
   async (line) => {
     const cwd = await newFolder();

@@ -91,14 +91,14 @@ const startLoad = (url: string) => {
         acknowledged.push(id);
         id = next++;
       }
-      await sleep(25);
+      await sleep(50);
     }
   };
   const clients = Promise.all(Array.from({ length: 3 }, client));
   return {
     /** Waits until more plants are acknowledged. */
     async progress() {
-      const target = acknowledged.length + 20;
+      const target = acknowledged.length + 10;
       while (acknowledged.length < target) await sleep(10);
     },
     async stop() {

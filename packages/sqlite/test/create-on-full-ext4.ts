@@ -35,9 +35,9 @@ const hasSyncFailed = () => [...reasons].some((reason) => reason.endsWith('input
 let last = 200;
 while (!hasSyncFailed()) {
   if (last > 2_000) throw new Error(`no sync failed, but: ${[...reasons].join('; ')}`);
-  await createEach(last, (last += 40));
+  await createEach(last, (last += 10));
 }
-for (let round = 0; round < 2; round += 1) await createEach(190, last);
+for (let round = 0; round < 2; round += 1) await createEach(last - 20, last);
 rmSync(ballast);
 for (let round = 0; round < 2; round += 1) await createEach(190, last + 20);
 if (end === 'close') await repository.close();
