@@ -26,8 +26,8 @@ describe('failed syncs on ext4', () => {
   it.for(
     sample(
       [
-        ['kill -9', 'kill'],
         ['closing', 'close'],
+        ['kill -9', 'kill'],
       ] as const,
       2,
     ),
