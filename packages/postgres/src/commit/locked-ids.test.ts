@@ -30,7 +30,7 @@ const idsRefused = async (
 };
 
 it('only creates of ids that another session has locked are store-unavailable, with this reason, also while the repository closes', async () => {
-  const { repository, direct } = await openBehindProxy({ deadlineMs: 1_200 });
+  const { repository, direct } = await openBehindProxy({ deadlineMs: 5_000 });
   const locked = [2n, 3n, 11n, 12n, 31n];
   await holdOpen(direct, ...locked.map(insertOf));
   const reason = repository.create({ id: 2n, name: 'Hoya' });
