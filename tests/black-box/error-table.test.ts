@@ -128,6 +128,7 @@ describe('the real server', () => {
       test.expect(response.status).toBe(status);
       test.expect(response.headers).toMatchObject({
         ...always,
+        date: test.expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/),
         'content-length': String(response.body.length),
         ...furtherHeaders[name],
       });
