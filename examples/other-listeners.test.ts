@@ -71,7 +71,7 @@ const isPossible = (mount: string, { what, place }: Case): boolean => {
   return mount !== 'Hono' || !/leaves|pipeline|encoding|responds/.test(what);
 };
 
-/** Returns the requests to a mount, by name: every action at every place, or at a part of them in a framework. */
+/** Returns the requests to a mount, by name: every action at every place of the listener, and a quarter of them elsewhere. */
 const casesOf = (mount: string): readonly [name: string, Request][] =>
   Object.keys(actions)
     .flatMap((what) => places.map((place) => ({ what, place })))

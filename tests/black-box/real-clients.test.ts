@@ -3,15 +3,26 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newFolder, post, type RunningProgram, startProgram, token } from './program.ts';
+import {
+  type Cleanup,
+  newFolder,
+  post,
+  type RunningProgram,
+  startProgram,
+  token,
+} from './program.ts';
 
 const run = promisify(execFile);
 const size = 20_000_000;
 
 let server: RunningProgram;
+let stop: Parameters<Cleanup>[0] = async () => {};
 beforeAll(async () => {
-  server = await startProgram({ args: ['--database', 'memory:'] }, afterAll);
+  server = await startProgram({ args: ['--database', 'memory:'] }, (task) => {
+    stop = task;
+  });
 });
+afterAll(async () => stop());
 
 const pythonPost = `
 import http.client, json, sys

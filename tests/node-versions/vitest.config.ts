@@ -3,11 +3,11 @@ import { maxWorkers, reporters, testsIn } from '../../vitest.config.ts';
 
 /** Tests of what a version of Node may change: its SQLite, sockets, parsers, threads and permissions. */
 const files: Readonly<Record<string, readonly string[]>> = {
-  'packages/plantstore': ['src/{settings,serve}/*', 'src/main'],
-  'packages/server': ['src/{fetch,node}/**/!(flood)'],
+  'packages/plantstore': ['src/{settings,serve}/*', 'src/{main,exit-status,start-errors}'],
+  'packages/server': ['src/{fetch,http,node}/**/*'],
   'packages/sqlite': [
     'src/{power-cut,preloads,recovery,repository,restricted-process}',
-    'src/{open/{owner-lock,rewriter},read/*}',
+    'src/{other-programs,commit/*,open/*,read/*}',
   ],
   tests: ['black-box/{commands,first-run,handed-sockets,stop,tls}'],
 };

@@ -145,8 +145,8 @@ it('the move to PostgreSQL and to several servers loses no acknowledged plant', 
   await expectStored(machine, await load.stop(), 'postgres://plantstore@localhost/plantstore');
 });
 
-it('two restores of a server without a socket unit keep every acknowledged plant, in the database or in the folders of those before', async () => {
-  const machine = await newMachine({ units: 'plantstore' });
+it('two restores keep every acknowledged plant, in the database or in the folders of those before', async () => {
+  const machine = await newMachine();
   const load = startLoad(machine.url);
   await load.progress();
   await machine.run(`plantstore backup --database ${sqlite} ${backup}`);
@@ -161,8 +161,9 @@ it('two restores of a server without a socket unit keep every acknowledged plant
   await expectStored(machine, acknowledged, sqlite, ...before.map((file) => `sqlite:/${file}`));
 });
 
-it('the move to another machine loses no acknowledged plant', async () => {
-  const [from, to] = [await newMachine(), await newMachine()];
+it('the move to another machine loses no acknowledged plant, without a socket unit', async () => {
+  const units = 'plantstore';
+  const [from, to] = [await newMachine({ units }), await newMachine({ units })];
   const load = startLoad(from.url);
   await load.progress();
   await from.runBlock('moved.db');

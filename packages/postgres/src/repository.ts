@@ -42,7 +42,7 @@ export interface PostgresRepository extends PlantStore {
   readonly table: string;
   /** Warnings about the table, for the operator. */
   readonly warnings: readonly string[];
-  /** As of every store; it closes the connections. */
+  /** Waits for the creates in flight, and closes the connections. */
   readonly close: () => Promise<void>;
 }
 
@@ -124,6 +124,7 @@ function repositoryOn(
   };
 
   async function check(): Promise<Result<void, StoreUnavailable>> {
+    if (closing !== undefined) return unavailable('the database is closed');
     try {
       const fault = await sessions.use(async (session) => {
         const found = await findCreateFault(session, plantsTable);

@@ -62,6 +62,18 @@ it('reloads that are asked for at the same time read a file once', async () => {
   expect(logged).toHaveLength(2);
 });
 
+it('a reload logs a fault of the file in any case, without its tokens', async () => {
+  const { logged, reload, settings } = await startWith('one\n');
+  await writeFile(settings.tokensFile, 's3cr3t\nan0ther s3cr3t\n');
+  for (const count of [1, 2]) {
+    reload();
+    await until(() => logged.length === count);
+  }
+  expect(logged.map(({ message }) => message)).toEqual([notRereadMessage, notRereadMessage]);
+  expect(JSON.stringify(logged)).toContain('line 2 must be a token');
+  expect(JSON.stringify(logged)).not.toMatch(/s3cr3t|an0ther/);
+});
+
 /** Replaces a file at once, so that no look finds a part of it. */
 const replace = async (path: string, text: string) => {
   await writeFile(`${path}.new`, text);

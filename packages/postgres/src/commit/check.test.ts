@@ -33,7 +33,7 @@ it('checks share the idle connection of the creates, and fail when the repositor
   const checking = isReady(repository);
   await repository.close();
   expect(await checking).toBe(true);
-  expect(await reasonOf(repository)).toContain('the database is closed');
+  expect(await reasonOf(repository)).toBe('the database is closed');
 });
 
 it('a role with privileges on the columns of a plant only can start, is ready, and creates plants', async () => {

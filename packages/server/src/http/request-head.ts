@@ -97,7 +97,7 @@ export function isAuthorityValid(text: string): boolean {
 
 /**
  * uri-host [ ":" port ] (RFC 9110 §7.2, RFC 3986 §3.2.2). Captures a port of more than four digits
- * only, because converting one to a number is slow.
+ * only, because converting a text to a number is slow.
  */
 const authority =
   /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::(?:\d{0,4}|(\d+)))?$/;

@@ -39,6 +39,7 @@ const chunkedHead = head([...bad, 'Transfer-Encoding: chunked']);
 const floods: [what: string, prefix: string, repeated: string][] = [
   ['requests without a token', '', unauthenticated],
   ['requests after one that ends the connection', head(['Host: a', 'Connection: close']), get],
+  ['endless header fields', 'GET / HTTP/1.1\r\n', 'a:b\r\n'],
   ['requests after CONNECT', head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1'), get],
   ['a body in chunks of one byte', chunkedHead, '1\r\n{\r\n'],
   ['bodies in chunks of one byte', '', `${chunkedHead}${'1\r\n{\r\n'.repeat(9_000)}0\r\n\r\n`],
@@ -63,6 +64,11 @@ describe('unauthenticated clients that flood a server and read nothing', () => {
       expect((await sendRaw(port, post(1))).status).toBe(200);
     },
   );
+
+  it('unauthenticated clients that flood a server and read nothing take a bounded amount of memory while their token is checked', async () => {
+    const { port } = await listen({ authenticate: async () => new Promise(() => {}) });
+    await expectBounded(() => connect(port, '127.0.0.1'), ['', chunkedHead, '1\r\n{\r\n']);
+  });
 
   it(
     'unauthenticated clients that flood a server and read nothing take a bounded amount of memory over TLS',

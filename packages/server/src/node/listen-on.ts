@@ -48,10 +48,11 @@ export type CannotListen = {
 /** Returns a message that states why the server cannot listen, and what to do. */
 function cannotListen(address: string, fd: number | undefined, thrown: unknown): string {
   if (fd !== undefined) return `file descriptor ${fd} is not a listening TCP socket`;
-  const { errno, code = '', message } = thrown as NodeJS.ErrnoException;
+  const { errno, code, message } = thrown as NodeJS.ErrnoException;
   const reason = errno === undefined ? message : getSystemErrorMessage(errno);
-  const isOfAddress = /^E(?:ADDR|ACCES|NOTFOUND)/.test(code);
-  return `${address}: ${reason}${isOfAddress ? '; choose another host or port' : ''}`;
+  const isLimit = code === 'EMFILE' || code === 'ENFILE';
+  const advice = isLimit ? 'raise the limit of open files' : 'choose another host or port';
+  return `${address}: ${reason}; ${advice}`;
 }
 
 /** Replaces an unspecified address, for URLs: a socket on `::` accepts IPv4, too. */

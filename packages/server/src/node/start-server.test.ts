@@ -89,10 +89,10 @@ describe('startServer', () => {
       /^0\.0\.0\.0 http:\/\/127\.0\.0\.1:\d+\/plants 405\n$/,
     ],
     [
-      'does not advise another address if too many files are open',
+      'names the limit if too many files are open',
       'socket:error=EMFILE',
       '::1',
-      /^\[::1\]:0: too many open files\n$/,
+      /^\[::1\]:0: too many open files; raise the limit of open files\n$/,
     ],
   ] as const)('startServer %s', requiresRoot, async ([, fault, host, printed], { skip }) => {
     const args = ['-fqqo', '/dev/null', `--inject=${fault}`];

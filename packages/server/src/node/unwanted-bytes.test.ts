@@ -32,6 +32,7 @@ const mebibyte = 1_048_576;
 it.each([
   ['after bytes that are not HTTP', notHttp, 65],
   // As many bytes again may arrive while the connection closes.
+  ['of an unwanted body', withBody(1e12), 2 * 65],
   ['of a body above maxBodyBytes', head([...goodFields, 'Content-Length: 1000000000000']), 2 * 65],
 ] as const)(
   'a connection is closed when too many bytes arrive after the last response %s',

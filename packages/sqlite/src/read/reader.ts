@@ -13,7 +13,7 @@ export class Reader extends Database {
   readonly file: string;
   #state: ReturnType<typeof stateOf>;
 
-  /** Opens a file that has plants, or in which an owner could also create some. */
+  /** Opens a file whose plants can be read, or with `own`, one that a start would also accept. */
   static open(path: string, use: 'read' | 'own' = 'read'): Result<Reader, OpenSqliteError> {
     const absolute = absolutePath(path);
     let reader: Reader | undefined;
