@@ -1,86 +1,119 @@
-import { execFileSync } from 'node:child_process';
-import { renameSync } from 'node:fs';
-import { actOn, type Acts } from './plan.ts';
-import { type Store, textOf } from './store.ts';
-import type { World } from './world.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { shell, textOf } from './store.ts';
+import { type Ending, lineOf, oneOf, type World } from './world.ts';
 
-const act = actOn<Store>();
-const endings = ['kill', 'kill', 'SIGTERM', 'SIGINT', 'SIGTERM twice'] as const;
-
-/** Acts on a server of either store. */
-export const acts: Acts<Store> = {
-  'end the server': act(
-    10,
-    '',
-    { how: endings, againMs: [0, 5, 30, 200] },
-    async (world, chosen) => {
-      await world.end(chosen.how, chosen.againMs);
-      await world.startAgain();
-    },
-  ),
-  'suspend the server': act(2, 'slow', {}, async ({ server }) => {
-    server?.child.kill('SIGSTOP');
-    return async () => server?.child.kill('SIGCONT');
-  }),
-  'limit the open files': act(2, 'limits', { count: [25, 40] }, async ({ server }, { count }) => {
-    const limit = (files: number) =>
-      server?.to === Infinity &&
-      execFileSync('prlimit', [`--pid=${server.child.pid}`, `--nofile=${files}:`]);
-    limit(count);
-    return async () => limit(1_024);
-  }),
-  'renew the tokens': act(2, '', { count: [1, 2, 3, 4] }, async (world, { count }) =>
-    world.setTokens(count),
-  ),
-  'remove the tokens': act(2, 'tokens', {}, async ({ tokensFile }) => {
-    renameSync(tokensFile, `${tokensFile}.away`);
-    return async () => renameSync(`${tokensFile}.away`, tokensFile);
-  }),
-  export: act(2, 'command', {}, async (world) => world.export()),
-  check: act(2, 'command', {}, async (world) => void (await world.command(['check']))),
-  import: act(
-    3,
-    'command',
-    { count: [5, 300, 6_000], killAfterMs: [0, 0, 150, 300], isStopped: [0, 1] },
-    importPlants,
-  ),
+/** What an operator, another program, a disk or a network does. */
+export type Act = {
+  readonly name: string;
+  /** What it may cause until it has ended. `alone`: no other act begins before. */
+  readonly causes: readonly string[];
+  readonly way: string;
+  readonly begin: string;
+  readonly end: string;
+  /** What ends the server before the last part. */
+  readonly ending: Ending;
 };
 
-/** Imports new, known and invalid plants, and compares what the command says with the disk. */
-async function importPlants(
-  world: World,
-  { count, killAfterMs, isStopped }: Record<'count' | 'killAfterMs' | 'isStopped', number>,
-): Promise<void> {
-  if (isStopped === 1) await world.end('SIGTERM');
-  const before = (await world.store.read()).rows;
-  const known = [...(isStopped === 1 ? before.keys() : [])].slice(0, 400);
-  const plants = Array.from({ length: count }, (_, index): [id: string, text: string] => {
-    const kind = world.random.below(4);
-    const id = (kind === 1 && world.random.of(known)) || world.freshId();
-    const stored = index % 2 === 0 ? before.get(id) : undefined;
-    return [kind === 0 ? '1.5' : id, stored ?? textOf(`imported ${index}`)];
-  });
-  for (const [id, text] of plants) world.written.add(id + text);
-  const input = plants.map(([id, text]) => `${world.lineOf(id, text)}\n`).join('');
-  const { child, stdout, stderr } = await world.command(['import'], input, killAfterMs);
-  const after = (await world.store.read()).rows;
-  const isFound = ([id, text]: [string, string]) => after.get(id) === text;
-  const isKnown = ([id]: [string, string]) => before.has(id);
-  const created = plants.filter((plant) => isFound(plant) && !isKnown(plant)).length;
-  const existing = plants.filter((plant) => isFound(plant) && isKnown(plant)).length;
-  const refused = plants.length - created - existing;
-  const said = /^(\d+) plants? created.*?, (\d+) already there, (\d+) refused/m.exec(stdout);
-  const [saidCreated = 0, ...saidOthers] = (said ?? []).slice(1).map(Number);
-  const wanted = `${created}, ${existing}, ${refused}`;
-  const found = `${stdout}, not ${wanted}, status ${child.exitCode}, ${stderr.slice(-200)}`;
-  if (child.exitCode === 0 || child.exitCode === 3) {
-    const isExact = [saidCreated, ...saidOthers].join(', ') === wanted;
-    world.compare('an import counts the plants on the disk', isExact, found);
-    const named = stderr.match(/^(plantstore: )?line/gm)?.length ?? 0;
-    const isNamed = named === refused && (child.exitCode === 3) === refused > 0;
-    world.compare('an import names each refused line', isNamed, `${named}: ${found}`);
-  } else if (isStopped === 1) {
-    world.compare('an import counts no plant that is not stored', saidCreated <= created, found);
-  }
-  await world.startAgain();
+/** Begins an act. Resolves to what ends it, while other acts begin. */
+export type Perform = (world: World, act: Act) => Promise<(() => Promise<unknown>) | void>;
+
+/**
+ * Reads a table of acts: weight, name, causes, way, begin, end and ending. A list [a,b] in a row
+ * makes an act of each value, which $1 is in the rest of the row, $2 that of the second list.
+ */
+export function readActs(table: string) {
+  const rows = table.trim().split(/\n(?! )/);
+  return rows.map((row) => ({
+    weight: Number.parseInt(row, 10),
+    acts: expand(row.replaceAll(/\s+/g, ' ')).map((one): Act => {
+      const [, name = '', causes = '', way = '', begin = '', end = '', ending = ''] = one
+        .split(/ \|(?= |$)/)
+        .map((cell) => cell.trim());
+      return { name, causes: causes.split(' '), way, begin, end, ending: ending as Ending };
+    }),
+  }));
 }
+
+function expand(row: string, index = 1): readonly string[] {
+  const [list = '', values] = /\[([^\]]*,[^\]]*)\]/.exec(row) ?? [];
+  if (values === undefined) return [row];
+  return values
+    .split(',')
+    .flatMap((one) => expand(row.replace(list, one).replaceAll(`$${index}`, one), index + 1));
+}
+
+/** Acts on a server of either store. */
+export const acts = readActs(`
+10 | [SIGKILL,SIGKILL,SIGTERM,SIGINT,SIGTERM twice] | none | sh | : | | $1
+2 | suspend the server | slow | sh | kill -STOP $PID; : | kill -CONT $PID; :
+2 | limit [nofile=25,nofile=40,fsize=0,fsize=99999] | limits disk | sh
+  | prlimit --pid=$PID --$1: ; : | prlimit --pid=$PID --nofile=1024: --fsize=unlimited: ; :
+2 | renew the tokens | none | sh | eval "$RENEW_TOKENS"
+2 | [: >,rm -f] tokens | tokens | sh | $1 $ROOT/tokens | eval "$RENEW_TOKENS"
+2 | renew the certificate | tls | sh | eval "$RENEW_TLS"
+2 | [truncate -s 99,rm -f] [key,cert] | tls | sh | $1 $ROOT/$2 | eval "$RENEW_TLS"
+4 | [export,check,check-settings] | command | $1
+3 | import [5,300,6000] plants [completely,killed] [beside a server,alone] | command | import
+  | $1,$2,$3
+`);
+
+/** How acts of either store are performed. */
+export const ways: Readonly<Record<string, Perform>> = {
+  /** Shell commands, and others that end them. */
+  async sh(world, { begin, end, ending }) {
+    const { variables } = world;
+    const run = async (commands: string, isLast: boolean) => {
+      if (isLast) await world.end(ending);
+      await shell(commands, variables);
+    };
+    await run(begin, end === '');
+    return end === '' ? undefined : async () => run(end, true);
+  },
+
+  /** Shell commands that other acts do not wait for. */
+  async meanwhile({ variables }, { begin }) {
+    const ended = shell(begin, variables);
+    return async () => ended;
+  },
+
+  export: async (world) => world.export(),
+  check: async (world) => void (await world.command(['check'])),
+  async 'check-settings'(world) {
+    await world.end('SIGTERM');
+    await world.command([...world.serverArgs, '--check-settings']);
+  },
+
+  /** Imports new, known and invalid plants, and compares what the command says with the disk. */
+  async import(world, { begin }) {
+    const [length, killed, beside] = begin.split(',');
+    const isAlone = beside === 'alone';
+    if (isAlone) await world.end('SIGTERM');
+    const before = isAlone ? (await world.store.read()).rows : new Map<string, string>();
+    const known = [...before.keys()].slice(0, 400);
+    const plants = Array.from({ length: Number(length) }, (_, index) => {
+      const id = oneOf([undefined, '1.5', oneOf(known)]) ?? world.freshId();
+      const text = (index % 2 === 0 ? before.get(id) : undefined) ?? textOf(`imported ${index}`);
+      world.written.add(id + text);
+      return { id, text };
+    });
+    const file = join(world.root, 'plants.ndjson');
+    writeFileSync(file, plants.map(({ id, text }) => `${lineOf(id, text)}\n`).join(''));
+    const command = await world.command(['import', file], killed === 'killed' ? 250 : 0);
+    const { rows: after } = await world.store.read();
+    const stored = plants.filter(({ id, text }) => after.get(id) === text);
+    const created = stored.filter(({ id }) => !before.has(id)).length;
+    const counts = [created, stored.length - created, plants.length - stored.length];
+    const [output, errors, status] = [command.stdout(), command.stderr(), command.process.exitCode];
+    const said = /^(\d+) plants? created.*?, (\d+) already there, (\d+) refused/m.exec(output);
+    const what = `${output}, not ${counts.join()}, status ${status}, ${errors.slice(-200)}`;
+    const isComplete = status === 0 || status === 3;
+    const isExact = said?.slice(1).join() === counts.join();
+    world.compare('an import counts the plants on the disk', isExact || !isComplete, what);
+    const named = errors.match(/^(plantstore: )?line/gm)?.length ?? 0;
+    const isNamed = named === counts[2] && (status === 3) === named > 0;
+    world.compare('an import names each refused line', isNamed || !isComplete, what);
+    const isStored = Number(said?.[1] ?? 0) <= created;
+    world.compare('an import counts no plant that is not stored', isStored || !isAlone, what);
+  },
+};

@@ -3,106 +3,126 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { type Acts, type Plan, planOf, type Step } from './plan.ts';
-import { postgresActs } from './postgres-acts.ts';
-import { startPostgresStores } from './postgres-store.ts';
-import { sqliteActs } from './sqlite-acts.ts';
-import { createSqliteStore } from './sqlite-store.ts';
-import { type Falsehood, judge } from './statements.ts';
+import fc from 'fast-check';
+import { type readActs, ways } from './acts.ts';
+import { postgresActs, startPostgresStores } from './postgres.ts';
+import { createSqliteStore, sqliteActs } from './sqlite.ts';
+import { judgeRun, type Outcome } from './statements.ts';
 import type { Store } from './store.ts';
 import { now, World } from './world.ts';
 
-/** How many statements were compared, and those that are false. */
-export type Outcome = { readonly checked: number; readonly falsehoods: readonly Falsehood[] };
+/** The name of an act, the time since the one before it has begun, and until it is ended. */
+type Step = { readonly act: string; readonly waitMs: number; readonly forMs: number };
 
-/** Runs plans on one store. */
-export type Machine = {
-  readonly planOf: (seed: number, mayMount: boolean) => Plan;
-  readonly run: (plan: Plan) => Promise<Outcome>;
-  readonly dispose: () => Promise<void>;
-};
+/** A run: a seed, which its settings follow from, and its acts in their order. */
+export type Plan = { readonly seed: number; readonly steps: readonly Step[] };
 
-/** Creates a machine. One of PostgreSQL starts a server. */
-export async function createMachine(kind: 'sqlite' | 'postgres'): Promise<Machine> {
-  if (kind === 'sqlite') return machineOf(sqliteActs, createSqliteStore, async () => {});
+/** Runs plans on one store. One of PostgreSQL starts a server. */
+export async function createMachine(store: string) {
+  if (store === 'sqlite') return machineOf(sqliteActs, createSqliteStore, async () => {});
   const { create, dispose } = await startPostgresStores();
   return machineOf(postgresActs, create, dispose);
 }
 
-function machineOf<S extends Store>(
-  acts: Acts<S>,
-  createStore: (plan: Plan, root: string) => Promise<S>,
-  dispose: Machine['dispose'],
-): Machine {
-  return {
-    planOf: (seed, mayMount) => planOf(seed, acts, mayMount),
-    dispose,
-    async run(plan) {
-      const root = mkdtempSync(join(tmpdir(), 'plantstore-truth-'));
-      const world = new World(plan, root, await createStore(plan, root));
-      try {
-        await world.start();
-        world.load();
-        const begun = new Map<string, { readonly ended: Promise<void> }>();
-        for (const step of plan.steps) {
-          // An act does not overlap itself.
-          await begun.get(step.act)?.ended;
-          begun.set(step.act, await begin(step, world));
-        }
-        for (const { ended } of begun.values()) await ended;
-        await world.finish();
-        return judge(world);
-      } finally {
-        await world.dispose();
-      }
-    },
-  };
+export type Machine = ReturnType<typeof machineOf>;
 
-  /** Begins an act, which ends while other acts begin. */
-  async function begin({ act: name, chosen, waitMs, forMs }: Step, world: World<S>) {
-    const act = acts[name];
-    if (act === undefined) throw new Error(`there is no act "${name}"`);
+function machineOf(
+  kinds: ReturnType<typeof readActs>,
+  createStore: (seed: number, root: string) => Promise<Store>,
+  dispose: () => Promise<void>,
+) {
+  const byName = new Map(kinds.flatMap(({ acts }) => acts.map((act) => [act.name, act])));
+  const step = fc.record({
+    act: fc.oneof(
+      ...kinds.map(({ weight, acts }) => ({
+        weight,
+        arbitrary: fc.constantFrom(...acts.map(({ name }) => name)),
+      })),
+    ),
+    waitMs: fc.constantFrom(0, 0, 50, 100, 200, 500),
+    forMs: fc.constantFrom(50, 300, 1_000, 2_500),
+  });
+  const plans = fc.array(step, { minLength: 3, maxLength: 8, size: 'max' });
+  return { planOf, run, check, shorten, dispose };
+
+  /** Returns the plan of a seed. */
+  function planOf(seed: number): Plan {
+    const [steps = []] = fc.sample(plans, { seed, numRuns: 1 });
+    return { seed, steps };
+  }
+
+  async function run({ seed, steps }: Plan): Promise<Outcome> {
+    const root = mkdtempSync(join(tmpdir(), 'plantstore-truth-'));
+    const world = new World(seed, root, await createStore(seed, root));
+    try {
+      await world.prepare();
+      await world.start();
+      world.load();
+      const begun = new Map<string, Promise<void>>();
+      for (const one of steps) {
+        // An act does not overlap itself.
+        await begun.get(one.act);
+        begun.set(one.act, (await begin(one, world)).ended);
+        await world.startAgain();
+      }
+      await Promise.all(begun.values());
+      await world.finish();
+    } catch (thrown) {
+      world.compare('a run ends', false, inspect(thrown));
+    }
+    await world.dispose();
+    return judgeRun(world);
+  }
+
+  /** Begins an act, which ends while other acts begin, unless it is alone. */
+  async function begin({ act: name, waitMs, forMs }: Step, world: World) {
+    const act = byName.get(name);
+    const perform = act && { ...ways, ...world.store.ways }[act.way];
+    if (act === undefined || perform === undefined) throw new Error(`there is no act "${name}"`);
+    await sleep(waitMs);
+    const cause = {
+      names: act.causes.filter((one) => one !== 'none'),
+      from: now(),
+      begunAt: Infinity,
+      endsAt: Infinity,
+      to: Infinity,
+    };
+    world.causes.push(cause);
     const failed = (thrown: unknown) =>
       world.compare('an act ends', false, `${name}: ${inspect(thrown)}`);
-    await sleep(waitMs);
-    const [from, names] = [now(), act.causes.split(' ')];
-    const cause = { names, from, begunAt: Infinity, endsAt: Infinity, to: Infinity };
-    if (act.causes !== '') world.causes.push(cause);
-    const end = await act.begin(world, chosen as never).catch(failed);
+    const end = await perform(world, act).catch(failed);
     cause.begunAt = now();
-    return { ended: endLater() };
+    const ended = endLater();
+    if (act.causes.includes('alone')) await ended;
+    return { ended };
 
-    async function endLater() {
+    async function endLater(): Promise<void> {
       if (end) await sleep(forMs);
       cause.endsAt = now();
-      if (end) await end().catch(failed);
+      await end?.().catch(failed);
       cause.to = now();
     }
   }
-}
 
-/** Returns a false outcome if it counts: a busy machine cannot cause it, or it was repeated. */
-export async function confirm(machine: Machine, plan: Plan, outcome: Outcome) {
-  const isOfPlants = outcome.falsehoods.some(({ statement }) => /plant|database/.test(statement));
-  return isOfPlants ? outcome : repeat(machine, plan, outcome, 3);
-}
-
-/** Leaves out each step without which the same statement is false. */
-export async function shorten(machine: Machine, plan: Plan, outcome: Outcome): Promise<Plan> {
-  let { steps } = plan;
-  for (const step of plan.steps) {
-    const others = steps.filter((one) => one !== step);
-    if (await repeat(machine, { ...plan, steps: others }, outcome, 2)) steps = others;
+  /** Runs a plan, again if a busy machine can make its false statements false. */
+  async function check(plan: Plan): Promise<Outcome & { readonly isConfirmed: boolean }> {
+    const outcome = await run(plan);
+    const names = new Set(outcome.falsehoods.map(({ statement }) => statement));
+    let isConfirmed = [...names].some((name) => /plant|database/.test(name));
+    for (let left = 3; names.size > 0 && !isConfirmed && left > 0; left -= 1) {
+      const { falsehoods } = await run(plan);
+      isConfirmed = falsehoods.some(({ statement }) => names.has(statement));
+    }
+    return { ...outcome, isConfirmed };
   }
-  return { ...plan, steps };
-}
 
-/** Runs a plan until the same statement is false; resolves to `undefined` if it never is. */
-async function repeat(machine: Machine, plan: Plan, { falsehoods }: Outcome, times: number) {
-  const names = new Set(falsehoods.map(({ statement }) => statement));
-  for (let time = 0; time < times; time += 1) {
-    const again = await machine.run(plan);
-    if (again.falsehoods.some(({ statement }) => names.has(statement))) return again;
+  /** Leaves out each step without which a statement is false, too. */
+  async function shorten({ seed, steps: all }: Plan): Promise<readonly Step[]> {
+    let steps = all;
+    for (const one of all) {
+      const others = steps.filter((other) => other !== one);
+      if ((await check({ seed, steps: others })).isConfirmed) steps = others;
+    }
+    return steps;
   }
-  return undefined;
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Cleanup } from '@plantstore/test-support/make-folder';
 import { inject, onTestFinished } from 'vitest';
 import {
   createRoundReader,
@@ -30,16 +31,24 @@ export type StatementAction =
 export type PostgresProxy = Awaited<ReturnType<typeof startProxy>>;
 
 /** Starts a proxy in front of a server on this machine, by default the shared one, and closes it after the test. */
-export const startProxy = async (serverPort = inject('postgresPort')) => {
+export const startProxy = async (
+  serverPort = inject('postgresPort'),
+  cleanup: Cleanup = onTestFinished,
+) => {
   const statements: SentStatement[] = [];
   const sockets = new Set<Socket>();
   let actionFor: (statement: SentStatement) => StatementAction = () => 'pass';
   let connections = 0;
   let bytesSent = 0;
   let isFrozen = false;
+  let isRefusing = false;
 
   const serve = (client: Socket) => {
     connections += 1;
+    if (isRefusing) {
+      client.destroy();
+      return;
+    }
     const upstream = connect(serverPort, '127.0.0.1');
     const read = createRoundReader();
     /** Handles the next data from the server. */
@@ -105,7 +114,7 @@ export const startProxy = async (serverPort = inject('postgresPort')) => {
   const resetAll = () => {
     for (const socket of sockets) socket.resetAndDestroy();
   };
-  onTestFinished(async () => {
+  cleanup(async () => {
     server.close();
     resetAll();
     await once(server, 'close');
@@ -128,6 +137,14 @@ export const startProxy = async (serverPort = inject('postgresPort')) => {
     },
     /** Resets every open connection. */
     resetAll,
+    /** Sends the end of the data on every open connection. */
+    endAll: () => {
+      for (const socket of sockets) socket.end();
+    },
+    /** Closes each further connection at once. */
+    refuse: (refuses: boolean) => {
+      isRefusing = refuses;
+    },
     /** Pauses or resumes all data in both directions, also on new connections. */
     freeze: (frozen: boolean) => {
       isFrozen = frozen;
