@@ -30,3 +30,12 @@ export const mayMount = async (folder: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+/** Mounts an ext4 of 24 MB at a folder, which becomes full. Returns a function that unmounts it. */
+export const mountSmallDisk = async (folder: string): Promise<() => Promise<void>> => {
+  const image = `${folder}.image`;
+  await run('truncate', ['-s', '24M', image]);
+  await run('mkfs.ext4', ['-q', '-m', '0', '-O', '^has_journal', image]);
+  await run('mount', ['-o', 'loop', image, folder]);
+  return async () => void (await run('umount', ['--lazy', folder]));
+};

@@ -104,7 +104,7 @@ export const ways: Readonly<Record<string, Perform>> = {
     const stored = plants.filter(({ id, text }) => after.get(id) === text);
     const created = stored.filter(({ id }) => !before.has(id)).length;
     const counts = [created, stored.length - created, plants.length - stored.length];
-    const [output, errors, status] = [command.stdout(), command.stderr(), command.process.exitCode];
+    const { log: output, errors, status } = command;
     const said = /^(\d+) plants? created.*?, (\d+) already there, (\d+) refused/m.exec(output);
     const what = `${output}, not ${counts.join()}, status ${status}, ${errors.slice(-200)}`;
     const isComplete = status === 0 || status === 3;

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
-import { type readActs, ways } from './acts.ts';
+import { ways } from './acts.ts';
 import { postgresActs, startPostgresStores } from './postgres.ts';
-import { createSqliteStore, sqliteActs } from './sqlite.ts';
+import { sqliteActs, sqliteStores } from './sqlite.ts';
 import { judgeRun, type Outcome } from './statements.ts';
-import type { Store } from './store.ts';
 import { now, World } from './world.ts';
 
 /** The name of an act, the time since the one before it has begun, and until it is ended. */
@@ -17,20 +16,12 @@ type Step = { readonly act: string; readonly waitMs: number; readonly forMs: num
 /** A run: a seed, which its settings follow from, and its acts in their order. */
 export type Plan = { readonly seed: number; readonly steps: readonly Step[] };
 
-/** Runs plans on one store. One of PostgreSQL starts a server. */
+export type Machine = Awaited<ReturnType<typeof createMachine>>;
+
+/** Creates what runs plans on one store. For PostgreSQL, it starts a server. */
 export async function createMachine(store: string) {
-  if (store === 'sqlite') return machineOf(sqliteActs, createSqliteStore, async () => {});
-  const { create, dispose } = await startPostgresStores();
-  return machineOf(postgresActs, create, dispose);
-}
-
-export type Machine = ReturnType<typeof machineOf>;
-
-function machineOf(
-  kinds: ReturnType<typeof readActs>,
-  createStore: (seed: number, root: string) => Promise<Store>,
-  dispose: () => Promise<void>,
-) {
+  const kinds = store === 'sqlite' ? sqliteActs : postgresActs;
+  const { create, dispose } = await (store === 'sqlite' ? sqliteStores : startPostgresStores());
   const byName = new Map(kinds.flatMap(({ acts }) => acts.map((act) => [act.name, act])));
   const step = fc.record({
     act: fc.oneof(
@@ -45,7 +36,6 @@ function machineOf(
   const plans = fc.array(step, { minLength: 3, maxLength: 8, size: 'max' });
   return { planOf, run, check, shorten, dispose };
 
-  /** Returns the plan of a seed. */
   function planOf(seed: number): Plan {
     const [steps = []] = fc.sample(plans, { seed, numRuns: 1 });
     return { seed, steps };
@@ -53,7 +43,7 @@ function machineOf(
 
   async function run({ seed, steps }: Plan): Promise<Outcome> {
     const root = mkdtempSync(join(tmpdir(), 'plantstore-truth-'));
-    const world = new World(seed, root, await createStore(seed, root));
+    const world = new World(seed, root, await create(seed, root));
     try {
       await world.prepare();
       await world.start();
@@ -63,7 +53,7 @@ function machineOf(
         // An act does not overlap itself.
         await begun.get(one.act);
         begun.set(one.act, (await begin(one, world)).ended);
-        await world.startAgain();
+        await world.start();
       }
       await Promise.all(begun.values());
       await world.finish();

@@ -2,10 +2,11 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { changeOwner, startPostgres } from '@plantstore/test-support/postgres-server';
+import { mountSmallDisk } from '@plantstore/test-support/small-disk';
 import { type StatementAction, startProxy } from '../../packages/postgres/test/postgres-proxy.ts';
 import { runSql } from '../../packages/postgres/test/shared-postgres.ts';
 import { acts, readActs } from './acts.ts';
-import { commonReasons, damaged, diskOf, mayFill, mount, shell, type Store } from './store.ts';
+import { commonReasons, damaged, diskOf, mayFill, type Store } from './store.ts';
 
 /** Acts on a server of a PostgreSQL database, the database, and the network before it. */
 export const postgresActs = [
@@ -85,14 +86,14 @@ export async function startPostgresStores() {
   const server = await startPostgres(settings);
   const FOLDER = join(server.folder, 'disk');
   mkdirSync(FOLDER);
-  if (mayFill) await mount(FOLDER);
+  const unmount = mayFill ? await mountSmallDisk(FOLDER) : undefined;
   await changeOwner(FOLDER);
   await runSql(server.url(), `CREATE TABLESPACE small LOCATION '${FOLDER}'`);
   let count = 0;
   return { create, dispose };
 
   async function dispose(): Promise<void> {
-    if (mayFill) await shell('umount --lazy $FOLDER', { FOLDER });
+    await unmount?.();
     await server.dispose();
   }
 

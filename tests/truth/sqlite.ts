@@ -5,17 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { buildLibrary } from '@plantstore/test-support/faulty-disk';
+import { mountSmallDisk } from '@plantstore/test-support/small-disk';
 import { acts, type Perform, readActs } from './acts.ts';
-import {
-  commonReasons,
-  damaged,
-  type Disk,
-  diskOf,
-  mayFill,
-  mount,
-  shell,
-  type Store,
-} from './store.ts';
+import { commonReasons, damaged, type Disk, diskOf, mayFill, shell, type Store } from './store.ts';
 import { countIn, now, type World } from './world.ts';
 
 /** Acts on a server of a SQLite database, its file and its disk. */
@@ -100,10 +92,10 @@ const ways: Readonly<Record<string, Perform>> = {
     await shell('mkdir -p $ROOT/apart; mv $DB* $ROOT/apart; :', world.variables);
     const { rows } = readSqlite(BACKUP);
     for (const [id, text] of rows) world.written.add(id + text);
-    const { process: ended, stderr } = await world.command(['restore', BACKUP]);
+    const { status, errors } = await world.command(['restore', BACKUP]);
     const isEqual = isDeepStrictEqual(readSqlite(DB).rows, rows);
-    const isTrue = ended.exitCode === 0 ? isEqual : !existsSync(DB);
-    world.compare('a restored database has the plants of its backup', isTrue, stderr());
+    const isTrue = status === 0 ? isEqual : !existsSync(DB);
+    world.compare('a restored database has the plants of its backup', isTrue, errors);
     if (!existsSync(DB)) copyFileSync(BACKUP, DB);
   },
 };
@@ -111,13 +103,13 @@ const ways: Readonly<Record<string, Perform>> = {
 /** Backs up to a new file, reads it, and returns its name if it is complete. */
 async function backUp(world: World, killAfterMs = 0): Promise<string | undefined> {
   const to = join(world.store.variables.FOLDER, `backup-${world.commands.length}.db`);
-  const command = await world.command(['backup', to], killAfterMs);
-  const [said, isComplete] = [command.stdout(), command.process.exitCode === 0];
-  if (isComplete || command.ending === undefined)
+  const { status, log: said, ending, ...time } = await world.command(['backup', to], killAfterMs);
+  const isComplete = status === 0;
+  if (isComplete || ending === undefined)
     world.compare('a backup has a file if it succeeds', existsSync(to) === isComplete, said);
   if (!existsSync(to)) return undefined;
   const disk = readSqlite(to);
-  world.readings.push({ name: 'backup', from: command.from, to: command.to, ...disk });
+  world.readings.push({ name: 'backup', from: time.from, to: time.to, ...disk });
   const isExact = !isComplete || countIn(said.replace(/.*?: /, '')) === disk.rows.size;
   world.compare('a backup counts its plants', isExact, said);
   return isComplete ? to : undefined;
@@ -126,14 +118,15 @@ async function backUp(world: World, killAfterMs = 0): Promise<string | undefined
 const walOf = (file: string) =>
   existsSync(`${file}-wal`) ? readFileSync(`${file}-wal`) : Buffer.alloc(0);
 
-/** Creates the folder of a SQLite database, on an ext4 of its own for each fourth seed. */
-export async function createSqliteStore(seed: number, root: string): Promise<Store> {
+export const sqliteStores = { create, dispose: async () => {} };
+
+/** Creates the folder of a database, on an ext4 of its own for each fourth seed. */
+async function create(seed: number, root: string): Promise<Store> {
   const library = await buildLibrary();
   const [folder, faults] = [join(root, 'data'), join(root, 'faults')];
   const path = join(folder, 'plants.db');
-  const isMounted = seed % 4 === 0 && mayFill;
   mkdirSync(folder);
-  if (isMounted) await mount(folder);
+  const unmount = seed % 4 === 0 && mayFill ? await mountSmallDisk(folder) : undefined;
   return {
     database: `sqlite:${path}`,
     env: library ? { LD_PRELOAD: library, DISK_FOLDER: folder, DISK_FAULTS: faults } : {},
@@ -150,7 +143,7 @@ export async function createSqliteStore(seed: number, root: string): Promise<Sto
       [/cannot be written to|cannot be (opened|examined)|EACCES/, 'mode disk limits moved'],
       [/damaged/, 'replaced disk'],
     ],
-    dispose: async () => isMounted && shell('umount --lazy $FOLDER', { FOLDER: folder }),
+    dispose: async () => unmount?.(),
   };
 }
 

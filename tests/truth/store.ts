@@ -43,13 +43,6 @@ export const shell = async (commands: string, variables: object): Promise<unknow
 /** Whether a database can be on a disk of its own, which becomes full. */
 export const mayFill = process.geteuid?.() === 0 && (await mayMount(tmpdir()));
 
-/** Mounts an ext4 of 24 MB at a folder. */
-export const mount = async (FOLDER: string): Promise<unknown> =>
-  shell(
-    'truncate -s 24M $IMAGE && mkfs.ext4 -qm0 -O ^has_journal $IMAGE && mount -o loop $IMAGE $FOLDER',
-    { FOLDER, IMAGE: `${FOLDER}.image` },
-  );
-
 /** Reasons that a program of either store gives. */
 export const commonReasons: Store['reasons'] = [
   [/too many open files|EMFILE/, 'limits disk'],

@@ -1,24 +1,30 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import * as http from 'node:http';
-import * as https from 'node:https';
 import { join } from 'node:path';
-import { text as textIn } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TLSSocket } from 'node:tls';
 import { makeCertificate } from '@plantstore/test-support/certificate';
+import { send } from '../black-box/https.ts';
 import { type ProgramProcess, bin, spawnProgram, untilOutput } from '../black-box/program.ts';
 import { type Disk, type Store, textOf } from './store.ts';
+
+export type Time = { readonly from: number; readonly to: number };
 
 /** What ends a server; an empty text is nothing. */
 export type Ending = '' | 'SIGKILL' | 'SIGTERM' | 'SIGINT' | 'SIGTERM twice';
 
-/** A process of the program: a server or a command. */
+type LogLine = Partial<Record<'level' | 'requestId' | 'cause' | 'reason', string>> &
+  Partial<Record<'status' | 'error' | 'dropped', number>> & { readonly message: string };
+
+/** A server or a command, until all of its output was read. */
 export type Program = ProgramProcess & {
   readonly args: readonly string[];
   readonly from: number;
-  /** When all of its output was read. */
   to: number;
+  log: string;
+  errors: string;
+  /** Of a server: those of its log. */
+  lines: readonly LogLine[];
+  status?: number | null;
   /** What has ended it, and since when. */
   ending?: Ending;
   endingAt: number;
@@ -40,24 +46,21 @@ export type Sent = {
   readonly leaves: boolean;
   status?: number;
   json?: { readonly error?: number; readonly name?: string; readonly tag?: string };
+  /** Its line in the log. */
+  line?: LogLine | undefined;
 };
-
-/** Something that can cause failures. It begins between two moments, and ends so. */
-type Cause = Record<'from' | 'begunAt' | 'endsAt' | 'to', number> & { names: readonly string[] };
-
-/** Plants that were read: each acknowledged before `from`, none that was sent after `to`. */
-type Reading = Disk & { readonly name: string; readonly from: number; readonly to: number };
-
-/** What `/livez` and `/readyz` said in how many milliseconds, and a create right after it. */
-type Probe = { readonly live: number; readonly ready: number; ms: number; readonly created: Sent };
 
 /** What takes longer hangs. */
 const limitMs = 60_000;
+const serverArgs =
+  '--port 0 --health-port 0 --metrics on --log json --tokens-file tokens ' +
+  '--handler-timeout-ms 3000 --shutdown-timeout-ms 2000';
 const contested = ['0', '1', '2', '3', '-1', String(2n ** 53n + 1n), String(-(2n ** 63n))];
+const names = ['', 'Aloë 🌵', 'e\u0301', 'a"b\\c\n', 'L'.repeat(300), 'L'.repeat(60_000)];
 const certificates = Promise.all([makeCertificate(), makeCertificate()]);
 
 /** Variables of the shell commands. */
-const shellVariables = {
+const variables = {
   NODE: process.execPath,
   RENEW_TOKENS: `n=$(($(cat $ROOT/tokens | wc -l) % 4))
     for i in $(seq 0 $n); do echo truth-token-$i; done > $ROOT/new; mv $ROOT/new $ROOT/tokens`,
@@ -71,11 +74,20 @@ export class World {
   readonly servers: Program[] = [];
   readonly commands: Program[] = [];
   readonly sent: Sent[] = [];
-  readonly readings: Reading[] = [];
-  readonly causes: Cause[] = [];
-  readonly probes: Probe[] = [];
+  /** Plants that were read: each acknowledged before `from`, none that was sent after `to`. */
+  readonly readings: (Disk & Time & { readonly name: string })[] = [];
+  /** What can cause failures. It begins between two moments, and ends so. */
+  readonly causes: (Record<'from' | 'begunAt' | 'endsAt' | 'to', number> & {
+    readonly names: readonly string[];
+  })[] = [];
+  /** What `/livez` and `/readyz` said in how many milliseconds, and a create right after it. */
+  readonly probes: (Time & Record<'live' | 'ready' | 'ms', number> & { created: Sent })[] = [];
   /** Statements that were compared at once. */
-  readonly compared: { statement: string; isTrue: boolean; what: string }[] = [];
+  readonly compared: {
+    statement: string;
+    isTrue: boolean;
+    what: Time & { readonly said: string };
+  }[] = [];
   /** Plants, as id and text, that were written without the server. */
   readonly written = new Set<string>();
   /** `/metrics` at the end, without creates, and the size of the WAL file. */
@@ -85,8 +97,6 @@ export class World {
   server: Program | undefined;
   readonly root: string;
   readonly store: Store;
-  readonly handlerMs: number;
-  readonly shutdownMs: number;
   readonly serverArgs: readonly string[];
   readonly #clients: Promise<void>[] = [];
   #isLoading = true;
@@ -94,21 +104,17 @@ export class World {
 
   constructor(seed: number, root: string, store: Store) {
     [this.root, this.store] = [root, store];
-    [this.handlerMs, this.shutdownMs] = seed % 2 === 0 ? [2_000, 1_500] : [6_000, 4_000];
-    const limits = `--handler-timeout-ms ${this.handlerMs} --shutdown-timeout-ms ${this.shutdownMs}`;
-    const files = `--tokens-file tokens${seed % 3 === 0 ? ' --tls-cert cert --tls-key key' : ''}`;
-    const args = `--port 0 --health-port 0 --metrics on --log json ${limits} ${files}`;
-    this.serverArgs = args.split(' ');
+    const tls = seed % 3 === 0 ? ' --tls-cert cert --tls-key key' : '';
+    this.serverArgs = `${serverArgs}${tls}`.split(' ');
   }
 
-  compare(statement: string, isTrue: boolean, what = ''): void {
-    this.compared.push({ statement, isTrue, what });
+  compare(statement: string, isTrue: boolean, said = ''): void {
+    this.compared.push({ statement, isTrue, what: { said, from: now(), to: now() } });
   }
 
-  /** Variables of shell commands. */
   get variables() {
     const PID = this.isUp ? String(this.server?.process.pid) : '';
-    return { ...shellVariables, ...this.store.variables, ROOT: this.root, PID };
+    return { ...variables, ...this.store.variables, ROOT: this.root, PID };
   }
 
   get isUp(): boolean {
@@ -132,13 +138,18 @@ export class World {
     ] as const;
     const command = process.geteuid?.() === 0 ? { command: drop } : {};
     const started = spawnProgram({ ...command, args, cwd, env }, () => {});
-    const program: Program = { ...started, args, from: now(), to: Infinity, endingAt: Infinity };
-    void started.exited.then(() => (program.to = now()));
+    const times = { from: now(), to: Infinity, endingAt: Infinity };
+    const program: Program = { ...started, args, ...times, log: '', errors: '', lines: [] };
+    void started.exited.then((status) => {
+      const [log, errors] = [started.stdout(), started.stderr()];
+      Object.assign(program, { status, log, errors, to: now() });
+    });
     return program;
   }
 
-  /** Starts a server. Resolves once it accepts plants, or has ended. */
+  /** Starts a server, if none runs. Resolves once it accepts plants, or has ended. */
   async start(isSecond = false): Promise<Program> {
+    if (this.server?.to === Infinity && !isSecond) return this.server;
     const server = this.#spawn(this.serverArgs);
     this.servers.push(server);
     if (!isSecond) this.server = server;
@@ -146,16 +157,11 @@ export class World {
     await untilOutput(server, (stdout) => first.test(stdout)).catch(() => {});
     const [line = '{}'] = first.exec(server.stdout()) ?? [];
     Object.assign(server, JSON.parse(line) as Pick<Program, 'url' | 'health'>);
+    void server.exited.then(() => (server.lines = parseLog(server.log)));
     this.compare('a start ends', server.url !== undefined || server.to < Infinity);
     return server;
   }
 
-  /** Starts a server, if none runs. */
-  async startAgain(): Promise<void> {
-    if (this.server === undefined || this.server.to < Infinity) await this.start();
-  }
-
-  /** Ends the server, if one runs. */
   async end(how: Ending): Promise<void> {
     const { server } = this;
     if (how === '' || server === undefined || server.to < Infinity) return;
@@ -163,25 +169,22 @@ export class World {
     Object.assign(server, { ending: how, endingAt: now() });
     server.process.kill(how === 'SIGINT' ? how : 'SIGTERM');
     if (how === 'SIGTERM twice') setTimeout(() => server.process.kill(), oneOf([0, 5, 30, 200]));
-    const isEnded = await endsWithin(server, this.shutdownMs + limitMs);
-    this.compare('a stop ends', isEnded, server.stdout().slice(-200));
-    if (!isEnded) await this.kill(server);
+    this.compare('a stop ends', await endsWithin(server, limitMs), server.stdout());
+    await this.kill(server);
     server.walSize = this.walSize;
   }
 
   async kill(program: Program): Promise<void> {
     if (program.to < Infinity) return;
-    const endingAt = Math.min(program.endingAt, now());
-    Object.assign(program, { ending: 'SIGKILL', endingAt });
+    Object.assign(program, { ending: 'SIGKILL', endingAt: Math.min(program.endingAt, now()) });
     program.process.kill('SIGKILL');
     await program.exited;
   }
 
-  /** Runs a command to its end, or kills it. */
   async command(args: readonly string[], killAfterMs = 0): Promise<Program> {
     const command = this.#spawn(args);
     const isEnded = await endsWithin(command, killAfterMs || limitMs);
-    if (killAfterMs === 0) this.compare('a command ends', isEnded, args.join(' '));
+    this.compare('a command ends', isEnded || killAfterMs > 0, args.join(' '));
     await this.kill(command);
     this.commands.push(command);
     return command;
@@ -189,15 +192,15 @@ export class World {
 
   /** Exports, and records the plants of the output if it claims to be complete. */
   async export(): Promise<void> {
-    const { process: ended, from, to, stdout, stderr } = await this.command(['export']);
-    if (ended.exitCode !== 0) return;
-    const lines = stdout().split('\n').slice(0, -1);
+    const { status, from, to, log, errors } = await this.command(['export']);
+    if (status !== 0) return;
+    const lines = log.split('\n').slice(0, -1);
     const plants = lines.map((line): [string, string] => {
       const { name, tag } = JSON.parse(line) as { name: string; tag?: string };
       return [/"id":(-?\d+)/.exec(line)?.[1] ?? '', textOf(name, tag)];
     });
     const rows = new Map(plants);
-    const counts = [countIn(stderr()), lines.length, rows.size];
+    const counts = [countIn(errors), lines.length, rows.size];
     this.compare('an export has each plant once', new Set(counts).size === 1, counts.join());
     this.readings.push({ name: 'export', from, to, rows });
   }
@@ -207,38 +210,34 @@ export class World {
     return String(BigInt.asIntN(64, this.#lastId * oneOf([1n, 0x9e3779b97f4a7c15n])));
   }
 
-  /** Starts the clients. */
+  /** Creates plants, as four clients, until the run is finished. */
   load(): void {
-    this.#clients.push(this.#probe(), ...Array.from({ length: 4 }, async () => this.#create()));
+    for (let client = 0; client < 4; client += 1) this.#clients.push(this.#createPlants());
   }
 
-  async #create(): Promise<void> {
-    const names = ['', 'Aloë 🌵', 'e\u0301', 'a"b\\c\n', 'L'.repeat(300), 'L'.repeat(60_000)];
+  async #createPlants(): Promise<void> {
     while (this.#isLoading) {
       await sleep(Math.random() * 60);
+      if (!this.isUp) continue;
       const [kind, earlier] = [Math.random(), oneOf(this.sent)];
       const text = textOf(oneOf(names), oneOf([null, '', 'tag']));
-      if (!this.isUp) await sleep(20);
-      else if (kind < 0.5) await this.create(this.freshId(), text);
-      else if (kind < 0.65 && earlier) await this.create(earlier.id, earlier.text);
-      else if (kind < 0.85) await this.create(oneOf(contested), textOf(oneOf(['one', 'two'])));
+      if (kind < 0.5) await this.create(this.freshId(), text);
+      else if (kind < 0.6 && earlier) await this.create(earlier.id, earlier.text);
+      else if (kind < 0.8) await this.create(oneOf(contested), textOf(oneOf(['one', 'two'])));
+      else if (kind < 0.9) await this.#probe();
       else await this.create(this.freshId(), textOf('leaves'), oneOf([0, 1, 3, 6]));
     }
   }
 
-  /** Asks again and again whether the server is ready, and creates a plant right after it. */
+  /** Asks whether the server is alive and ready, and creates a plant right after it. */
   async #probe(): Promise<void> {
-    for (; this.#isLoading; await sleep(200)) {
-      const { server, isUp } = this;
-      if (!isUp) continue;
-      const from = now();
-      const live = await this.get('/livez');
-      const ready = await this.get('/readyz');
-      const ms = now() - from;
-      if (server !== this.server || !this.isUp) continue;
-      const created = await this.create(this.freshId(), textOf('probe'));
-      this.probes.push({ live: live.status, ready: ready.status, ms, created });
-    }
+    const { server } = this;
+    const from = now();
+    const [live, ready] = [await this.get('/livez'), await this.get('/readyz')];
+    const ms = now() - from;
+    if (server !== this.server || !this.isUp) return;
+    const created = await this.create(this.freshId(), textOf('probe'));
+    this.probes.push({ from, to: now(), live: live.status, ready: ready.status, ms, created });
   }
 
   /** Creates a plant; the client disconnects after a time. Resolves once the request has ended. */
@@ -255,31 +254,32 @@ export class World {
     return sent;
   }
 
-  async #post(body: string, token: number, requestId?: string, timeoutMs = limitMs) {
+  /** Posts a body. Without an id, a new connection shows the certificate. */
+  async #post(body: string, token: number, requestId?: string, timeoutMs = 2 * limitMs) {
     const headers = {
       Authorization: `Bearer truth-token-${token}`,
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(body),
       'X-Request-Id': requestId ?? 'at rest',
     };
-    // At rest, a new connection shows the certificate.
     const agent = requestId === undefined ? { agent: false as const } : {};
     const signal = AbortSignal.timeout(timeoutMs);
-    return send(this.server?.url, { ...agent, signal, method: 'POST', headers }, body);
+    const options = { ...agent, signal, method: 'POST', headers, rejectUnauthorized: false };
+    return send(this.server?.url ?? '', options, body).catch(() => noResponse);
   }
 
   async get(path: string) {
-    return send(`${this.server?.health}${path}`, { agent: false });
+    return send(`${this.server?.health}${path}`, { agent: false }).catch(() => noResponse);
   }
 
   /** Waits until creates succeed, asks the commands, stops, and reads the disk. */
   async finish(): Promise<void> {
-    await this.startAgain();
+    await this.start();
     const isRecovered = await isTrueSoon(async () => {
       const { status } = await this.create(this.freshId(), textOf('recovered'));
       return status === 200 || !this.isUp;
     });
-    const what = `${this.server?.stdout().slice(-900)}${this.server?.stderr()}`;
+    const what = `${this.server?.stdout()}${this.server?.stderr()}`;
     this.compare('creates succeed again after the last act', isRecovered && this.isUp, what);
     this.#isLoading = false;
     await Promise.all(this.#clients);
@@ -302,21 +302,21 @@ export class World {
     const { body } = await this.get('/metrics');
     this.metrics = { body, walSize: this.walSize };
     const { rows, damage } = await this.store.read();
-    const [check] = await Promise.all([this.command(['check']), this.export()]);
-    const said = `${check.stdout()}${check.stderr()}`;
-    const isExact = check.process.exitCode === 0 && countIn(said) === rows.size && !damage;
-    this.compare('a check counts the plants of a sound database', isExact, `${said}, ${rows.size}`);
+    const [{ status, log, errors }] = await Promise.all([this.command(['check']), this.export()]);
+    const isExact = status === 0 && countIn(log) === rows.size && damage === undefined;
+    this.compare('a check counts the plants of a sound database', isExact, `${log}${errors}`);
   }
 
-  /** Writes the tokens, and the certificates and their keys. */
   async prepare(): Promise<void> {
-    const write = (name: string, text: string) => writeFileSync(join(this.root, name), text);
-    write('tokens', 'truth-token-0\n');
-    for (const [index, { cert, key }] of (await certificates).entries())
-      for (const prefix of index === 0 ? ['', 'new-'] : ['new-']) {
-        write(`${prefix}cert`, cert);
-        write(`${prefix}key`, key);
-      }
+    const [first, other] = await certificates;
+    const files = {
+      cert: first.cert,
+      key: first.key,
+      'new-cert': other.cert,
+      'new-key': other.key,
+    };
+    for (const [name, text] of Object.entries({ tokens: 'truth-token-0\n', ...files }))
+      writeFileSync(join(this.root, name), text);
   }
 
   /** Whether the server accepts just the tokens of its file, and shows its certificate. */
@@ -324,7 +324,8 @@ export class World {
     const read = (name: string) => readFileSync(join(this.root, name), 'utf8');
     const count = read('tokens').trim().split('\n').length;
     const [last, next] = [await this.#post('', count - 1), await this.#post('', count)];
-    const isShown = !last.shown || new X509Certificate(read('cert')).raw.equals(last.shown);
+    const shown = last.certificate;
+    const isShown = !shown || new X509Certificate(read('cert')).raw.equals(shown);
     return last.status === 400 && next.status === 401 && isShown;
   }
 
@@ -336,26 +337,24 @@ export class World {
   }
 }
 
+const noResponse = { status: 0, body: '', certificate: undefined };
+
+/** Returns the lines of a log. One that is no JSON has no message. */
+function parseLog(log: string): readonly LogLine[] {
+  const lines = log.split('\n').slice(0, -1);
+  return lines.map((line) => {
+    try {
+      return JSON.parse(line) as LogLine;
+    } catch {
+      return { message: '', reason: line };
+    }
+  });
+}
+
 /** Returns a plant as JSON. */
 export function lineOf(id: string, text: string): string {
   const [name, tag] = JSON.parse(text) as [string, string | null];
   return JSON.stringify({ id: 0, name, tag: tag ?? undefined }).replace('0', id);
-}
-
-/** Sends a request. The status is 0 without a complete response. */
-async function send(url = '', options: http.RequestOptions = {}, sent = '') {
-  try {
-    const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
-    const { request } = url.startsWith('https:') ? https : http;
-    request(url, { ...options, rejectUnauthorized: false }, resolve)
-      .on('error', reject)
-      .end(sent);
-    const response = await promise;
-    const shown = (response.socket as Partial<TLSSocket>).getPeerCertificate?.().raw;
-    return { status: response.statusCode ?? 0, body: await textIn(response), shown };
-  } catch {
-    return { status: 0, body: '', shown: undefined };
-  }
 }
 
 async function isTrueSoon(ask: () => Promise<boolean>): Promise<boolean> {
