@@ -4,35 +4,30 @@ import { shell, textOf } from './store.ts';
 import { type Ending, lineOf, oneOf, type World } from './world.ts';
 
 /** What an operator, another program, a disk or a network does. */
-export type Act = {
-  readonly name: string;
-  /** What it may cause until it has ended. `alone`: no other act begins before. */
-  readonly causes: readonly string[];
-  readonly way: string;
-  readonly begin: string;
-  readonly end: string;
-  /** What ends the server before the last part. */
-  readonly ending: Ending;
-};
+export type Act = ReturnType<typeof readAct>;
 
 /** Begins an act. Resolves to what ends it, while other acts begin. */
 export type Perform = (world: World, act: Act) => Promise<(() => Promise<unknown>) | void>;
 
 /**
- * Reads a table of acts: weight, name, causes, way, begin, end and ending. A list [a,b] in a row
- * makes an act of each value, which $1 is in the rest of the row, $2 that of the second list.
+ * Reads a table of acts: weight, name, causes, way, begin, end, and what ends the server before the
+ * last part. A list [a,b] in a row makes an act of each value, which $1 is in the rest of the row,
+ * $2 that of the second list. The cause `alone` is none: no other act begins before its end.
  */
 export function readActs(table: string) {
-  const rows = table.trim().split(/\n(?! )/);
-  return rows.map((row) => ({
-    weight: Number.parseInt(row, 10),
-    acts: expand(row.replaceAll(/\s+/g, ' ')).map((one): Act => {
-      const [, name = '', causes = '', way = '', begin = '', end = '', ending = ''] = one
-        .split(/ \|(?= |$)/)
-        .map((cell) => cell.trim());
-      return { name, causes: causes.split(' '), way, begin, end, ending: ending as Ending };
-    }),
-  }));
+  return table
+    .trim()
+    .split(/\n(?! )/)
+    .map((row) => ({
+      weight: Number.parseInt(row, 10),
+      acts: expand(row.replaceAll(/\s+/g, ' ')).map(readAct),
+    }));
+}
+
+function readAct(row: string) {
+  const cells = row.split(/ \|(?= |$)/).map((cell) => cell.trim());
+  const [, name = '', causes = '', way = '', begin = '', end = '', ending = ''] = cells;
+  return { name, causes: causes.split(' '), way, begin, end, ending: ending as Ending };
 }
 
 function expand(row: string, index = 1): readonly string[] {

@@ -8,6 +8,7 @@ import { ways } from './acts.ts';
 import { postgresActs, startPostgresStores } from './postgres.ts';
 import { sqliteActs, sqliteStores } from './sqlite.ts';
 import { judgeRun, type Outcome } from './statements.ts';
+import { shell } from './store.ts';
 import { now, World } from './world.ts';
 
 /** The name of an act, the time since the one before it has begun, and until it is ended. */
@@ -45,7 +46,7 @@ export async function createMachine(store: string) {
     const root = mkdtempSync(join(tmpdir(), 'plantstore-truth-'));
     const world = new World(seed, root, await create(seed, root));
     try {
-      await world.prepare();
+      await shell('eval "$RENEW_TOKENS"; eval "$RENEW_TLS"', world.variables);
       await world.start();
       world.load();
       const begun = new Map<string, Promise<void>>();
@@ -57,11 +58,12 @@ export async function createMachine(store: string) {
       }
       await Promise.all(begun.values());
       await world.finish();
+      return judgeRun(world);
     } catch (thrown) {
-      world.compare('a run ends', false, inspect(thrown));
+      return { checked: 1, falsehoods: [{ statement: 'a run ends', what: inspect(thrown) }] };
+    } finally {
+      await world.dispose();
     }
-    await world.dispose();
-    return judgeRun(world);
   }
 
   /** Begins an act, which ends while other acts begin, unless it is alone. */
@@ -70,14 +72,7 @@ export async function createMachine(store: string) {
     const perform = act && { ...ways, ...world.store.ways }[act.way];
     if (act === undefined || perform === undefined) throw new Error(`there is no act "${name}"`);
     await sleep(waitMs);
-    const cause = {
-      names: act.causes.filter((one) => one !== 'none'),
-      from: now(),
-      begunAt: Infinity,
-      endsAt: Infinity,
-      to: Infinity,
-    };
-    world.causes.push(cause);
+    const cause = world.addCause(act.causes);
     const failed = (thrown: unknown) =>
       world.compare('an act ends', false, `${name}: ${inspect(thrown)}`);
     const end = await perform(world, act).catch(failed);

@@ -22,7 +22,7 @@ export const sqliteActs = [
 1 | put a backup in the place of the file | replaced command | restore
   | mv $DB $DB.old; cp $BACKUP $DB | | SIGTERM
 3 | remove the files [$DB,$DB*,$FOLDER/*] [SIGTERM,SIGKILL] | replaced command | restore
-  | rm -f $1 | | $2
+  | rm -rf $1 | | $2
 2 | read with another program [50,900,2500] | none | meanwhile
   | $NODE -e "$SQL" $DB "BEGIN; SELECT count(*) FROM plants" $1; :
 4 | lock with another program [IMMEDIATE,EXCLUSIVE] [50,900,2500] | lock | meanwhile
@@ -34,10 +34,12 @@ export const sqliteActs = [
   | lock replaced | sh
   | $NODE -e "$SQL" $DB "$1" |{ read pid; sleep 0.002; kill -9 $pid; }; : | | $2
 5 | fail [write,write,sync,sync,truncate,create,open,read,lock,map] [28,5,24]
-  [*,*,-wal,.db,-shm,-owner] | disk lock | sh | echo '$1 $2 $3 1000 0' >> $ROOT/faults | rm -f $ROOT/faults
+  [*,*,-wal,.db,-shm,-owner] | disk lock | sh | echo '$1 $2 $3 1000 0' >> $ROOT/faults
+  | rm -f $ROOT/faults
 3 | fail some [write,sync,truncate,create,open,read,lock] [28,5,24] | disk lock chance | sh
   | echo '$1 $2 * 300 0' >> $ROOT/faults | rm -f $ROOT/faults
-2 | delay [sync,write] [50,700,2500] | slow | sh | echo '$1 0 * 1000 $2' >> $ROOT/faults | rm -f $ROOT/faults
+2 | delay [sync,write] [50,700,2500] | slow | sh | echo '$1 0 * 1000 $2' >> $ROOT/faults
+  | rm -f $ROOT/faults
 3 | fill the disk | disk | sh
   | mountpoint -q $FOLDER && dd if=/dev/zero of=$FOLDER/filler bs=4k 2> $ROOT/dd; :
   | rm -f $FOLDER/filler

@@ -31,7 +31,8 @@ const sequences: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'restart the database after SIGINT, restart the database after SIGQUIT, end the sessions, ' +
       'crash after commits without a sync, SIGKILL',
     'a network that fails':
-      'reset-after in a proxy, half-close in a proxy, discard in a proxy, refuse in a proxy, SIGTERM',
+      'reset-after in a proxy, half-close in a proxy, discard in a proxy, refuse in a proxy, ' +
+      'SIGTERM',
     'a pooler that does not commit, and a full disk':
       'begin-before in a proxy, fill the disk, SIGKILL',
     'locks and triggers':

@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeCertificate } from '@plantstore/test-support/certificate';
 import { send } from '../black-box/https.ts';
 import { type ProgramProcess, bin, spawnProgram, untilOutput } from '../black-box/program.ts';
 import { type Disk, type Store, textOf } from './store.ts';
@@ -12,7 +11,8 @@ export type Time = { readonly from: number; readonly to: number };
 /** What ends a server; an empty text is nothing. */
 export type Ending = '' | 'SIGKILL' | 'SIGTERM' | 'SIGINT' | 'SIGTERM twice';
 
-type LogLine = Partial<Record<'level' | 'requestId' | 'cause' | 'reason', string>> &
+/** A line of the log. */
+export type LogLine = Partial<Record<'level' | 'requestId' | 'cause' | 'reason', string>> &
   Partial<Record<'status' | 'error' | 'dropped', number>> & { readonly message: string };
 
 /** A server or a command, until all of its output was read. */
@@ -22,33 +22,33 @@ export type Program = ProgramProcess & {
   to: number;
   log: string;
   errors: string;
-  /** Of a server: those of its log. */
-  lines: readonly LogLine[];
   status?: number | null;
   /** What has ended it, and since when. */
   ending?: Ending;
   endingAt: number;
-  /** Of a server: its URL, that of its health, and the size of the WAL file after its end. */
+  /** Of a server: its URL, that of its health, its log, and the size of its WAL file at the end. */
   url?: string;
   health?: string;
+  lines?: readonly LogLine[];
   walSize?: number;
 };
 
-/** A request that creates a plant, and its response if it had one. */
+/** A request that creates a plant, its response if it had one, and its line in the log. */
 export type Sent = {
   readonly requestId: string;
   readonly id: string;
   readonly text: string;
   readonly server: Program;
-  readonly from: number;
-  to: number;
   /** Whether the client disconnects. */
   readonly leaves: boolean;
+  readonly from: number;
+  to: number;
   status?: number;
   json?: { readonly error?: number; readonly name?: string; readonly tag?: string };
-  /** Its line in the log. */
   line?: LogLine | undefined;
 };
+
+type Cause = Record<'from' | 'begunAt' | 'endsAt' | 'to', number> & { names: readonly string[] };
 
 /** What takes longer hangs. */
 const limitMs = 60_000;
@@ -57,14 +57,14 @@ const serverArgs =
   '--handler-timeout-ms 3000 --shutdown-timeout-ms 2000';
 const contested = ['0', '1', '2', '3', '-1', String(2n ** 53n + 1n), String(-(2n ** 63n))];
 const names = ['', 'Aloë 🌵', 'e\u0301', 'a"b\\c\n', 'L'.repeat(300), 'L'.repeat(60_000)];
-const certificates = Promise.all([makeCertificate(), makeCertificate()]);
 
 /** Variables of the shell commands. */
 const variables = {
   NODE: process.execPath,
   RENEW_TOKENS: `n=$(($(cat $ROOT/tokens | wc -l) % 4))
     for i in $(seq 0 $n); do echo truth-token-$i; done > $ROOT/new; mv $ROOT/new $ROOT/tokens`,
-  RENEW_TLS: 'cp $ROOT/new-key $ROOT/key; cp $ROOT/new-cert $ROOT/cert',
+  RENEW_TLS: `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=a \\
+    -keyout $ROOT/key -out $ROOT/cert 2> /dev/null`,
 };
 
 export const now = () => performance.now();
@@ -76,18 +76,11 @@ export class World {
   readonly sent: Sent[] = [];
   /** Plants that were read: each acknowledged before `from`, none that was sent after `to`. */
   readonly readings: (Disk & Time & { readonly name: string })[] = [];
-  /** What can cause failures. It begins between two moments, and ends so. */
-  readonly causes: (Record<'from' | 'begunAt' | 'endsAt' | 'to', number> & {
-    readonly names: readonly string[];
-  })[] = [];
+  readonly causes: Cause[] = [];
   /** What `/livez` and `/readyz` said in how many milliseconds, and a create right after it. */
   readonly probes: (Time & Record<'live' | 'ready' | 'ms', number> & { created: Sent })[] = [];
   /** Statements that were compared at once. */
-  readonly compared: {
-    statement: string;
-    isTrue: boolean;
-    what: Time & { readonly said: string };
-  }[] = [];
+  readonly compared: { statement: string; isTrue: boolean; what: Time & { said: string } }[] = [];
   /** Plants, as id and text, that were written without the server. */
   readonly written = new Set<string>();
   /** `/metrics` at the end, without creates, and the size of the WAL file. */
@@ -112,6 +105,14 @@ export class World {
     this.compared.push({ statement, isTrue, what: { said, from: now(), to: now() } });
   }
 
+  /** Adds what can cause failures from now on. It begins between two moments, and ends so. */
+  addCause(all: readonly string[]): Cause {
+    const causes = all.filter((one) => !/^(none|alone)$/.test(one));
+    const cause = { names: causes, from: now(), begunAt: Infinity, endsAt: Infinity, to: Infinity };
+    this.causes.push(cause);
+    return cause;
+  }
+
   get variables() {
     const PID = this.isUp ? String(this.server?.process.pid) : '';
     return { ...variables, ...this.store.variables, ROOT: this.root, PID };
@@ -125,39 +126,16 @@ export class World {
     return statSync(`${this.store.variables.DB}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Starts the program without the privileges of root, which ignore the modes of files. */
-  #spawn(args: readonly string[]): Program {
-    const { store, root: cwd } = this;
-    const env = { ...store.env, PLANTSTORE_DATABASE: store.database };
-    const drop = [
-      'setpriv',
-      '--bounding-set=-all',
-      '--inh-caps=-all',
-      process.execPath,
-      bin,
-    ] as const;
-    const command = process.geteuid?.() === 0 ? { command: drop } : {};
-    const started = spawnProgram({ ...command, args, cwd, env }, () => {});
-    const times = { from: now(), to: Infinity, endingAt: Infinity };
-    const program: Program = { ...started, args, ...times, log: '', errors: '', lines: [] };
-    void started.exited.then((status) => {
-      const [log, errors] = [started.stdout(), started.stderr()];
-      Object.assign(program, { status, log, errors, to: now() });
-    });
-    return program;
-  }
-
   /** Starts a server, if none runs. Resolves once it accepts plants, or has ended. */
   async start(isSecond = false): Promise<Program> {
     if (this.server?.to === Infinity && !isSecond) return this.server;
-    const server = this.#spawn(this.serverArgs);
+    const server = spawn(this, this.serverArgs);
     this.servers.push(server);
     if (!isSecond) this.server = server;
     const first = /^\{.*"accepting plants.*\}$/m;
     await untilOutput(server, (stdout) => first.test(stdout)).catch(() => {});
     const [line = '{}'] = first.exec(server.stdout()) ?? [];
     Object.assign(server, JSON.parse(line) as Pick<Program, 'url' | 'health'>);
-    void server.exited.then(() => (server.lines = parseLog(server.log)));
     this.compare('a start ends', server.url !== undefined || server.to < Infinity);
     return server;
   }
@@ -169,7 +147,7 @@ export class World {
     Object.assign(server, { ending: how, endingAt: now() });
     server.process.kill(how === 'SIGINT' ? how : 'SIGTERM');
     if (how === 'SIGTERM twice') setTimeout(() => server.process.kill(), oneOf([0, 5, 30, 200]));
-    this.compare('a stop ends', await endsWithin(server, limitMs), server.stdout());
+    this.compare('a stop ends', await endsWithin(server, 5 * limitMs), server.stdout());
     await this.kill(server);
     server.walSize = this.walSize;
   }
@@ -182,8 +160,8 @@ export class World {
   }
 
   async command(args: readonly string[], killAfterMs = 0): Promise<Program> {
-    const command = this.#spawn(args);
-    const isEnded = await endsWithin(command, killAfterMs || limitMs);
+    const command = spawn(this, args);
+    const isEnded = await endsWithin(command, killAfterMs || 5 * limitMs);
     this.compare('a command ends', isEnded || killAfterMs > 0, args.join(' '));
     await this.kill(command);
     this.commands.push(command);
@@ -293,40 +271,30 @@ export class World {
   async #askAtRest(): Promise<void> {
     const usesFiles = await isTrueSoon(async () => this.#usesFiles());
     this.compare('the server uses its tokens and its certificate', usesFiles);
-    // Requests whose client has disconnected may not have ended.
+    // Requests whose client has disconnected may not have ended; a busy machine may check too late.
     const isReady = await isTrueSoon(async () => {
-      const isIdle = /^plantstore_plants_waiting 0$/m.test((await this.get('/metrics')).body);
+      const { body } = await this.get('/metrics');
+      this.metrics = { body, walSize: this.walSize };
+      const isIdle = /^plantstore_store_up 1$/m.test(body) && /_plants_waiting 0$/m.test(body);
       return isIdle && (await this.get('/readyz')).status === 200;
     });
     this.compare('a server that creates plants is ready', isReady);
-    const { body } = await this.get('/metrics');
-    this.metrics = { body, walSize: this.walSize };
     const { rows, damage } = await this.store.read();
     const [{ status, log, errors }] = await Promise.all([this.command(['check']), this.export()]);
     const isExact = status === 0 && countIn(log) === rows.size && damage === undefined;
     this.compare('a check counts the plants of a sound database', isExact, `${log}${errors}`);
   }
 
-  async prepare(): Promise<void> {
-    const [first, other] = await certificates;
-    const files = {
-      cert: first.cert,
-      key: first.key,
-      'new-cert': other.cert,
-      'new-key': other.key,
-    };
-    for (const [name, text] of Object.entries({ tokens: 'truth-token-0\n', ...files }))
-      writeFileSync(join(this.root, name), text);
-  }
-
-  /** Whether the server accepts just the tokens of its file, and shows its certificate. */
+  /** Whether the server accepts and counts just its tokens, and shows its certificate. */
   async #usesFiles(): Promise<boolean> {
     const read = (name: string) => readFileSync(join(this.root, name), 'utf8');
     const count = read('tokens').trim().split('\n').length;
     const [last, next] = [await this.#post('', count - 1), await this.#post('', count)];
     const shown = last.certificate;
     const isShown = !shown || new X509Certificate(read('cert')).raw.equals(shown);
-    return last.status === 400 && next.status === 401 && isShown;
+    const said = [...(this.server?.stdout() ?? '').matchAll(/"tokens":(\d+)/g)].at(-1)?.[1];
+    const isSaid = said === undefined || Number(said) === count;
+    return last.status === 400 && next.status === 401 && isShown && isSaid;
   }
 
   async dispose(): Promise<void> {
@@ -337,19 +305,23 @@ export class World {
   }
 }
 
-const noResponse = { status: 0, body: '', certificate: undefined };
-
-/** Returns the lines of a log. One that is no JSON has no message. */
-function parseLog(log: string): readonly LogLine[] {
-  const lines = log.split('\n').slice(0, -1);
-  return lines.map((line) => {
-    try {
-      return JSON.parse(line) as LogLine;
-    } catch {
-      return { message: '', reason: line };
-    }
+/** Starts the program without the privileges of root, which ignore the modes of files. */
+function spawn({ store, root: cwd }: World, args: readonly string[]): Program {
+  const env = { ...store.env, PLANTSTORE_DATABASE: store.database };
+  const start = [process.execPath, bin] as const;
+  const drop = ['setpriv', '--bounding-set=-all', '--inh-caps=-all', ...start] as const;
+  const command = process.geteuid?.() === 0 ? drop : start;
+  const started = spawnProgram({ command, args, cwd, env }, () => {});
+  const times = { from: now(), to: Infinity, endingAt: Infinity };
+  const program: Program = { ...started, args, ...times, log: '', errors: '' };
+  void started.exited.then((status) => {
+    const [log, errors] = [started.stdout(), started.stderr()];
+    Object.assign(program, { status, log, errors, to: now() });
   });
+  return program;
 }
+
+const noResponse = { status: 0, body: '', certificate: undefined };
 
 /** Returns a plant as JSON. */
 export function lineOf(id: string, text: string): string {
