@@ -32,7 +32,7 @@ export async function createMachine(store: string) {
       })),
     ),
     waitMs: fc.constantFrom(0, 0, 50, 100, 200, 500),
-    forMs: fc.constantFrom(50, 300, 1_000, 2_500),
+    forMs: fc.constantFrom(50, 300, 1_000, 3_000),
   });
   const plans = fc.array(step, { minLength: 3, maxLength: 8, size: 'max' });
   return { planOf, run, check, shorten, dispose };

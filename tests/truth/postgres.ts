@@ -92,6 +92,15 @@ export async function startPostgresStores() {
   let count = 0;
   return { create, dispose };
 
+  /** Starts the server, once its disk has space for its recovery. */
+  async function startServer(left = 200): Promise<void> {
+    await server.start().catch(async (thrown: unknown) => {
+      if (left === 0) throw thrown;
+      await sleep(300);
+      await startServer(left - 1);
+    });
+  }
+
   async function dispose(): Promise<void> {
     await unmount?.();
     await server.dispose();
@@ -134,13 +143,13 @@ export async function startPostgresStores() {
         },
         async restart(_, { begin: signal }) {
           await server.stop(signal as 'SIGINT');
-          return server.start;
+          return async () => startServer();
         },
         async crash() {
           await run('ALTER DATABASE ? SET synchronous_commit = off; $END');
           await sleep(500);
           await server.stop('SIGQUIT');
-          await server.start();
+          await startServer();
         },
         async disturb(_, { begin: how }) {
           if (how === 'freeze') proxy.freeze(true);

@@ -89,7 +89,7 @@ const statements: {
     '/readyz 200: a create succeeds'(probe, { causesIn, isChanging }) {
       const { ready, created } = probe;
       // A create takes longer on a busy machine. With these causes, it takes too long.
-      const mustBeLate = /lock|network|standby/.test(causesIn(probe).join());
+      const mustBeLate = /lock|network|standby|read-only|role/.test(causesIn(probe).join());
       const isSlow = isTimeout(created.line?.cause ?? '') && !mustBeLate;
       const isExcused = isChanging(probe) || isSlow || causesIn(probe).includes('chance');
       return ready === 200 && !isExcused && !isOfStop(created) ? created.status !== 503 : undefined;

@@ -54,7 +54,7 @@ type Cause = Record<'from' | 'begunAt' | 'endsAt' | 'to', number> & { names: rea
 const limitMs = 60_000;
 const serverArgs =
   '--port 0 --health-port 0 --metrics on --log json --tokens-file tokens ' +
-  '--handler-timeout-ms 3000 --shutdown-timeout-ms 2000';
+  '--handler-timeout-ms 2000 --shutdown-timeout-ms 2000';
 const contested = ['0', '1', '2', '3', '-1', String(2n ** 53n + 1n), String(-(2n ** 63n))];
 const names = ['', 'Aloë 🌵', 'e\u0301', 'a"b\\c\n', 'L'.repeat(300), 'L'.repeat(60_000)];
 
