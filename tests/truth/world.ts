@@ -188,21 +188,21 @@ export class World {
     return String(BigInt.asIntN(64, this.#lastId * oneOf([1n, 0x9e3779b97f4a7c15n])));
   }
 
-  /** Creates plants, as four clients, until the run is finished. */
+  /** Creates plants, as four clients and one that probes, until the run is finished. */
   load(): void {
-    for (let client = 0; client < 4; client += 1) this.#clients.push(this.#createPlants());
+    for (let at = 0; at < 5; at += 1) this.#clients.push(this.#createPlants(at === 0));
   }
 
-  async #createPlants(): Promise<void> {
+  async #createPlants(isProbing: boolean): Promise<void> {
     while (this.#isLoading) {
       await sleep(Math.random() * 60);
       if (!this.isUp) continue;
       const [kind, earlier] = [Math.random(), oneOf(this.sent)];
       const text = textOf(oneOf(names), oneOf([null, '', 'tag']));
-      if (kind < 0.5) await this.create(this.freshId(), text);
+      if (isProbing) await this.#probe();
+      else if (kind < 0.5) await this.create(this.freshId(), text);
       else if (kind < 0.6 && earlier) await this.create(earlier.id, earlier.text);
       else if (kind < 0.8) await this.create(oneOf(contested), textOf(oneOf(['one', 'two'])));
-      else if (kind < 0.9) await this.#probe();
       else await this.create(this.freshId(), textOf('leaves'), oneOf([0, 1, 3, 6]));
     }
   }
