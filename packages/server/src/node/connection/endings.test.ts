@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough, pipeline } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,7 +8,15 @@ import { makeCertificate, requiresOpenssl } from '@plantstore/test-support/certi
 import type { RawConnection } from '@plantstore/test-support/raw-http';
 import { recordLog } from '@plantstore/test-support/record-log';
 import { expect, it, onTestFinished } from 'vitest';
-import { connectTo, goodFields, head, post, responses, statusesOf } from '../../../test/listen.ts';
+import {
+  connectTo,
+  goodFields,
+  head,
+  post,
+  recordPlants,
+  responses,
+  statusesOf,
+} from '../../../test/listen.ts';
 import { onDemand } from '../../../test/on-demand.ts';
 import { createServerParts, type HttpServerOptions } from '../create-http-server.ts';
 import { maxWaiting } from './connection.ts';
@@ -32,11 +40,11 @@ const connect = async (options: Partial<HttpServerOptions> = {}, first?: Request
  * Returns what the client notices once the connection has ended: `dropped` if it can still send, and
  * both sides close; `lost` if it is reset as soon as it sends.
  */
-const effectOn = async ({ socket, ended }: Pick<RawConnection, 'socket' | 'ended'>) => {
+const effectOn = async ({ socket, ended }: Pick<RawConnection, 'socket' | 'ended'>, more = 'x') => {
   const closed = new Promise<boolean>((resolve) => void socket.once('close', resolve));
   const received = await ended;
   for (let packets = 0; packets < 3 && socket.writable; packets += 1) {
-    socket.write('more');
+    socket.write(more);
     await nextTurn();
   }
   socket.end();
@@ -82,14 +90,46 @@ it('input is dropped after a request that another listener has destroyed behind 
   expect(await effectOn(client)).toEqual({ effect: 'dropped', statuses: [401] });
 });
 
-it('a connection is lost with a response that conflicts with a field of another listener', async () => {
-  const client = await connect({}, (request, response) => {
-    if (request.method === 'POST') response.setHeader('Trailer', 'x');
+it('input is dropped after the last response of another listener, so that no plant is stored', async () => {
+  const { repository, created } = recordPlants();
+  const client = await connect({ repository }, ({ method }, response) => {
+    if (method === 'GET')
+      response.writeHead(200, { 'Content-Length': 0, Connection: 'close' }).end();
   });
   client.socket.write(get);
-  await client.until(responses(1));
-  client.socket.write(post(7));
-  expect(await effectOn(client)).toEqual({ effect: 'lost', statuses: [404] });
+  expect(await effectOn(client, post(7))).toEqual({ effect: 'dropped', statuses: [200] });
+  expect(created).toEqual([]);
+});
+
+it.each([
+  ['at once', '', []],
+  ['after the responses before it', get, [200]],
+])(
+  'a connection is lost with a response that conflicts with a field of another listener, %s',
+  async (_, before, statuses) => {
+    const sent = Promise.withResolvers<ServerResponse>();
+    const client = await connect({}, ({ method }, response) => {
+      if (method === 'GET') sent.resolve(response.writeHead(200, { 'Content-Length': 0 }));
+      else response.setHeader('Trailer', 'x');
+    });
+    client.socket.write(before + head(['Host: a']));
+    if (before !== '') (await sent.promise).end();
+    expect(await effectOn(client)).toEqual({ effect: 'lost', statuses });
+  },
+);
+
+it('a connection is lost if its client does not read the responses before a CONNECT', async () => {
+  const timedOut = Promise.withResolvers<void>();
+  const timeouts = { requestTimeoutMs: 100, handlerTimeoutMs: 100 };
+  const client = await connect(timeouts, ({ socket }, response) => {
+    socket.once('timeout', timedOut.resolve);
+    response.end('x'.repeat(20_000_000));
+  });
+  client.socket.pause();
+  client.socket.write(get + head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1'));
+  await timedOut.promise;
+  client.socket.resume();
+  expect(await effectOn(client)).toEqual({ effect: 'lost', statuses: [200] });
 });
 
 it('a connection is lost with a request above the maximum', async () => {

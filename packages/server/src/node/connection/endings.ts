@@ -49,15 +49,15 @@ export function end(
   lastBytes = '',
   onEnded: (isWritten: boolean) => void = ignore,
 ): void {
-  if (effects[ending] === 'lost') {
-    socket.destroy();
-    return;
-  }
   let pending = 2;
   finished(socket, { readable: false }, (error) => {
     onEnded(!error);
     settle();
   });
+  if (effects[ending] === 'lost') {
+    socket.destroy();
+    return;
+  }
   socket.end(lastBytes);
   dropInput(socket);
   drain(socket, graceMs, settle);
