@@ -1,5 +1,5 @@
 // What is done with the members of a plant. `Record` and `Complete` are type errors where one of
-// the schema is missing. What copies a plant is written out, because a loop takes longer.
+// the schema is missing. What each create does is written out, because a loop takes longer.
 
 import type { PlantId } from './exact-id.ts';
 import type { NewPlant, Plant } from './plant.ts';
