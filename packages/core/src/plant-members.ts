@@ -134,18 +134,15 @@ function withOptional<Of extends object>(plant: Of & Optional, { tag }: Complete
  * in common with a plant; `undefined` if both are the same plant.
  */
 export function differingMember(plant: Unchecked, another: Unchecked): keyof Plant | undefined {
-  const texts = toTexts(plant);
-  const others = toTexts(another);
-  return invalidMember(plant) ?? contentNames.find((name) => texts[name] !== others[name]);
+  const differs = (name: keyof Plant) =>
+    types[name].toText(plant[name]) !== types[name].toText(another[name]);
+  return invalidMember(plant) ?? contentNames.find(differs);
 }
 
 /** Returns the first member, but the id, whose value no plant can have; `undefined` if none has. */
 export function invalidMember({ name, tag }: Unchecked): keyof Plant | undefined {
-  const isValid: Record<keyof Plant, boolean> = {
-    name: types.name.isValid(name),
-    tag: tag === undefined || types.tag.isValid(tag),
-  };
-  return isValid.name && isValid.tag ? undefined : contentNames.find((member) => !isValid[member]);
+  if (!types.name.isValid(name)) return 'name';
+  return tag === undefined || types.tag.isValid(tag) ? undefined : 'tag';
 }
 
 /**
