@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import { type HttpBindings, serve } from '@hono/node-server';
 import { createHttpServer, createRequestListener } from '@plantstore/server';
 import { createFetchHandler } from '@plantstore/server/fetch';
-import express from 'express';
 import { fastify } from 'fastify';
 import { Hono } from 'hono';
 import { actAt, callBoth, type Listener, other } from './other-listener.ts';
@@ -71,15 +70,6 @@ export const mounts: Readonly<
       else setImmediate(() => void actAt('after', ...pair));
     });
     return { server: server.listen(0, '127.0.0.1') };
-  },
-  async Express(options, note) {
-    const app = express();
-    app.use((request, response, next) => {
-      note(request, response);
-      callBoth(() => next(), request, response).catch(next);
-    });
-    app.use(createRequestListener(options));
-    return { server: app.listen(0, '127.0.0.1') };
   },
   async Fastify(options, note) {
     const app = mountOnFastify(options, note);

@@ -154,7 +154,7 @@ it('an installation by npm runs the examples of the pages', async () => {
 });
 
 describe('an installation with TypeScript', () => {
-  it.each(['bundler', 'browser'] as const)(
+  it.each(['bundler', 'browser', 'express'] as const)(
     'an installation with TypeScript compiles with the packages as %s',
     async (project) => {
       expect(await compile(app, project)).toEqual(nothing);
