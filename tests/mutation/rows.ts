@@ -1,6 +1,6 @@
 /**
  * Changes by hand that break a promise of durability, SQL or secrecy: a text that occurs once in
- * the sources, and its replacement. Neither a deleted statement nor Stryker makes such a change.
+ * the sources, and its replacement. No deleted statement and no turned operator is such a change.
  */
 export const rows: readonly (readonly [text: string, replacement: string])[] = [
   // Durability.
