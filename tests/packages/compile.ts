@@ -27,6 +27,6 @@ const projects = {
   schemas: `--target es2024 --lib es2024 --types node --module nodenext use-schemas.ts`,
   browser: `${withDom} --module preserve --moduleResolution bundler use-in-browser.ts`,
   'browser-nodenext': `${withDom} --module nodenext use-in-browser.ts`,
-  express: `${node} --module nodenext servers/express.ts`,
+  frameworks: `${node} --module nodenext servers/express.ts servers/fastify.ts`,
   declarations: `--declaration --target es2024 --module nodenext --skipLibCheck declarations.ts`,
 } as const;

@@ -153,8 +153,13 @@ it('an installation by npm runs the examples of the pages', async () => {
   expect((await run('first-client.ts', settings)).stdout).toBe('created Monstera\n');
 });
 
+it('an installation by npm serves a request that Fastify simulates', async () => {
+  const { stdout } = await runIn(app, process.execPath, ['use-fastify.mjs']);
+  expect(stdout).toMatch(/^200 \{"name":"Monstera"\}\n400 \{"error":1401,.*\}\n$/);
+});
+
 describe('an installation with TypeScript', () => {
-  it.each(['bundler', 'browser', 'express'] as const)(
+  it.each(['bundler', 'browser', 'frameworks'] as const)(
     'an installation with TypeScript compiles with the packages as %s',
     async (project) => {
       expect(await compile(app, project)).toEqual(nothing);

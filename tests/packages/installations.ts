@@ -122,24 +122,25 @@ export const yarnPlugAndPlay: Install = async (folder, registry) => {
   return { folder, env: { ...env, NODE_OPTIONS }, bin: [process.execPath, bin] };
 };
 
-/** Returns packages with the versions that a folder of the workspace has. */
-const versionsIn = (folder: string, ...names: readonly string[]): Dependencies =>
+/** Returns packages with the versions that the workspace has. */
+const versionsOf = (...names: readonly string[]): Dependencies =>
   Object.fromEntries(
     names.map((name) => {
-      const manifest = join(root, folder, 'node_modules', name, 'package.json');
+      const manifest = join(root, 'node_modules', name, 'package.json');
       const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
       return [name, version];
     }),
   );
 
 /** The compiler, and the types of Node. */
-export const compiler = versionsIn('.', 'typescript', '@types/node');
-/** What the examples of servers need. Express brings 78 more packages, so that only these tests install it. */
-const frameworks = {
-  ...versionsIn('examples', 'fastify'),
-  express: '5.3.0',
-  '@types/express': '5.0.6',
-};
+export const compiler = versionsOf('typescript', '@types/node');
+/** What the examples of servers need, with a hundred packages below; in the versions of the benchmark. */
+const { express, fastify } = (
+  JSON.parse(readFileSync(join(root, 'bench/peers/package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<'express' | 'fastify', string>>;
+  }
+).dependencies;
+const frameworks = { express, fastify, '@types/express': '5' };
 
 const copyInto = async (folder: string, path: string, name = '') =>
   cp(join(root, path), join(folder, name), { recursive: true });
