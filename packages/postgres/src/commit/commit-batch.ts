@@ -102,7 +102,7 @@ export type Results = ReadonlyMap<NewPlant, Created>;
  * Returns which parts of a batch are inserted next, and which plants are settled, after a part was
  * inserted of which `missing` are not in the table.
  */
-export function nextParts<Plant>(
+function nextParts<Plant>(
   missing: readonly Plant[],
   others: readonly (readonly Plant[])[],
   { failure, isFirst, failuresInARow }: PartOutcome,
@@ -128,7 +128,7 @@ type PartOutcome = {
 };
 
 /** Of a plant, a function or a lock: the other plants may be inserted. */
-export type PartFailure = Extract<Failure, 'plant' | 'function' | 'lock'>;
+type PartFailure = Extract<Failure, 'plant' | 'function' | 'lock'>;
 
 /** The rows of an insert, or why it failed. */
 type Inserted = Result<readonly Row[], Failed>;

@@ -72,10 +72,12 @@ it('a plant that a trigger changes is id-taken, each time', async () => {
 });
 
 it('a plant for which a trigger has a fault is store-unavailable with its words, and the others of its batch are stored', async () => {
-  const { repository } = await openWith(...trigger("EXECUTE 'SELECT nowhere';"));
+  const { proxy, repository } = await openWith(...trigger("EXECUTE 'SELECT nowhere';"));
   expect(await outcomesOf(repository, batchWith('weed'))).toEqual(
     outcomesWith('store-unavailable'),
   );
+  // The plant is found by halves.
+  expect(proxy.statements.length).toBeLessThan(20);
   expect((await repository.create({ id: 13n, name: 'weed' }))._unsafeUnwrapErr()).toMatchObject({
     reason: expect.stringContaining('nowhere') as unknown,
   });
@@ -152,6 +154,16 @@ it.each([
     expect(await outcomesOf(repository, plants)).toEqual(['ok', ...kinds]);
   },
 );
+
+it('a plant is stored whose id another program frees between the insert and the read', async () => {
+  const { repository } = await openWith(
+    "INSERT INTO plants VALUES (13, 'old')",
+    `CREATE FUNCTION weed_out() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN DELETE FROM plants WHERE name = 'old'; RETURN NULL; END $$`,
+    'CREATE TRIGGER weed_out AFTER INSERT ON plants EXECUTE FUNCTION weed_out()',
+  );
+  expect(await outcomesOf(repository, batchWith('new'))).toEqual(outcomesWith('ok'));
+});
 
 it('a plant is stored after a trigger has discarded another one with its id in the same batch', async () => {
   const { repository } = await openWith(...trigger('RETURN NULL;'));
