@@ -22,12 +22,6 @@ it('the program reports a second handed-over socket for one port', () => {
   expect(handed({ LISTEN_FDS: '2' })).toEqual({ sockets: {}, faults: [fault], warnings: [] });
 });
 
-it('the program takes no handed-over socket of another process, with a warning', () => {
-  const { sockets, faults, warnings } = handed({ LISTEN_FDS: '1', LISTEN_PID: '47110' });
-  expect({ sockets, faults }).toEqual({ sockets: {}, faults: [] });
-  expect(warnings).toEqual([expect.stringContaining(`this process is ${pid}`)]);
-});
-
 it('the program removes the variables of handed-over sockets from the environment in every case', () => {
   for (const owner of ['1', String(pid)]) {
     const env = { LISTEN_PID: owner, LISTEN_FDS: 'x', LISTEN_FDNAMES: 'y', PATH: '/bin' };
