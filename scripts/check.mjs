@@ -35,12 +35,7 @@ function changedFiles() {
 /** Runs the tests that compare the pages with the code, then those of the changed files. Both build the packages first. */
 async function checkTests() {
   const run = ['vitest/vitest.mjs', 'run', '--reporter=dot', '--silent=passed-only'];
-  const pages = await check('pages', files, [
-    ...run,
-    '--project=tests',
-    'tests/docs',
-    'tests/mutation',
-  ]);
+  const pages = await check('pages', files, [...run, '--project=tests', 'tests/docs']);
   const tests = [...new Set(code.flatMap(testsOf))];
   const result = await check('tests', tests, [...run, ...argumentsFor(tests)]);
   return pages === 'passed' ? result : pages;

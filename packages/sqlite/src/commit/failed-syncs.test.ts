@@ -1,4 +1,4 @@
-import { faultyDisk } from '@plantstore/test-support/faulty-disk';
+import { type FaultyDisk, faultyDisk } from '@plantstore/test-support/faulty-disk';
 import { sample } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 import { type Creating, createOnFailingDisk, runStepsOnDisk } from '../../test/create-on-disk.ts';
@@ -93,20 +93,7 @@ describe('checkpoint between commits', () => {
       const reasons = await createOnFailingDisk(disk, { fails, plants: large, end: 'kill' });
       expect(reasons.join()).toContain('input-output');
       await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
-      const operations = await disk.operations();
-      const { states, acknowledged, faults } = await inspectStates(
-        operations,
-        sampleOf({
-          first: firstFailedSync(operations),
-          survivals: noneAllOrSome,
-          step: 250,
-          count: 2_500,
-        }),
-      );
-      console.log(
-        `failed syncs of a checkpoint, ${times}: ${states} states, ${acknowledged} plants acknowledged, ${faults.length} states with a fault`,
-      );
-      expect(faults).toEqual([]);
+      await expectNoLoss(disk, `a checkpoint, ${times}`, 250, 2_500);
     },
   );
 });
@@ -123,20 +110,21 @@ describe('a power cut loses no acknowledged plant after failed syncs', () => {
       }
       // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
       await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
-      const operations = await disk.operations();
-      const { states, acknowledged, faults } = await inspectStates(
-        operations,
-        sampleOf({
-          first: firstFailedSync(operations),
-          survivals: noneAllOrSome,
-          step: 3,
-          count: 90,
-        }),
-      );
-      console.log(
-        `failed syncs of ${name}: ${states} states, ${acknowledged} plants acknowledged, ${faults.length} states with a fault`,
-      );
-      expect(faults).toEqual([]);
+      await expectNoLoss(disk, name, 3, 90);
     },
   );
 });
+
+/** Expects every acknowledged plant in states of the files after power cuts since the first failed sync. */
+async function expectNoLoss(disk: FaultyDisk, what: string, step: number, count: number) {
+  const operations = await disk.operations();
+  const first = firstFailedSync(operations);
+  const { states, acknowledged, faults } = await inspectStates(
+    operations,
+    sampleOf({ first, survivals: noneAllOrSome, step, count }),
+  );
+  console.log(
+    `failed syncs of ${what}: ${states} states, ${acknowledged} plants acknowledged, ${faults.length} states with a fault`,
+  );
+  expect(faults).toEqual([]);
+}
