@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { expect, it } from 'vitest';
-import { bin, neededVariables, newFolder } from './program.ts';
+import { newFolder, spawnProgram } from './program.ts';
 import { runCommand } from './run-command.ts';
 
 it('import names the first line that it could not create', async ({ skip }) => {
@@ -33,15 +31,11 @@ it('import names the first line that it could not create', async ({ skip }) => {
 it('import creates no database if standard input is a folder', async () => {
   const cwd = await newFolder();
   const folder = openSync(cwd, 'r');
-  const child = spawn(process.execPath, [bin, 'import'], {
-    cwd,
-    env: neededVariables(),
-    stdio: [folder, 'ignore', 'pipe'],
-  });
+  const { exited, stderr } = spawnProgram({ args: ['import'], cwd, stdin: folder });
   closeSync(folder);
-  let stderr = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  expect(await once(child, 'close')).toEqual([1, null]);
-  expect(stderr).toBe('plantstore: cannot read standard input: illegal operation on a directory\n');
+  expect(await exited).toBe(1);
+  expect(stderr()).toBe(
+    'plantstore: cannot read standard input: illegal operation on a directory\n',
+  );
   expect(await readdir(cwd)).toEqual([]);
 });

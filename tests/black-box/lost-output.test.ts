@@ -1,25 +1,19 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bin, neededVariables, newFolder } from './program.ts';
+import { bin, newFolder, spawnProgram } from './program.ts';
 import { runIn } from '../../packages/plantstore/test/run-in-folder.ts';
 
 /** Runs the program in a folder, with a standard output that a shell redirects, or with a pipe without a reader. */
 const runWith = async (cwd: string, args: readonly string[], redirection: string) => {
-  const command = [process.execPath, bin, ...args];
-  const child = spawn('sh', ['-c', `exec "$@" ${redirection}`, 'sh', ...command], {
+  const program = spawnProgram({
+    command: ['sh', '-c', `exec "$@" ${redirection}`, 'sh', process.execPath, bin, ...args],
+    env: { PLANTSTORE_DATABASE: 'sqlite:plants.db' },
     cwd,
-    env: { ...neededVariables(), PLANTSTORE_DATABASE: 'sqlite:plants.db' },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
   // The pipe has no reader, long before the program writes.
-  child.stdout.destroy();
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const [status] = (await once(child, 'close')) as [number | null];
-  return { status, stderr };
+  program.process.stdout?.destroy();
+  return { status: await program.exited, stderr: program.stderr() };
 };
 
 /** In the order in which they can run in one folder. */

@@ -24,6 +24,8 @@ export type ProgramOptions = {
   readonly nodeArgs?: readonly string[];
   /** The user of the process. Default is that of the test. */
   readonly user?: { readonly uid: number; readonly gid: number };
+  /** What standard input has, or its file descriptor. Default is nothing. */
+  readonly stdin?: string | Buffer | number;
   /** The file descriptor for standard output. Default is a pipe to the test. */
   readonly stdout?: number;
 };
@@ -51,6 +53,7 @@ export const spawnProgram = (
     env = {},
     cwd = process.cwd(),
     user,
+    stdin = '',
     stdout,
   }: ProgramOptions,
   cleanup: Cleanup = onTestFinished,
@@ -60,8 +63,10 @@ export const spawnProgram = (
     cwd,
     ...user,
     env: { ...neededVariables(), ...env },
-    stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
+    stdio: [typeof stdin === 'number' ? stdin : 'pipe', stdout ?? 'pipe', 'pipe'],
   });
+  // A program may end before it has read everything.
+  child.stdin?.on('error', () => {}).end(stdin);
   const output = { stdout: '', stderr: '' };
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
