@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorTable } from '@plantstore/core/errors';
-import { freePort } from '@plantstore/test-support/free-port';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { newFolder, post, spawnProgram, startProgram } from '../black-box/program.ts';
+import { newFolder, post, spawnProgram, startProgram, untilOutput } from '../black-box/program.ts';
 import { compile } from './compile.ts';
 import {
   compiler,
@@ -19,7 +16,7 @@ import {
   specifiers,
   yarnPlugAndPlay,
 } from './installations.ts';
-import { type Output, runIn, untilItResponds } from './run-in.ts';
+import { type Output, runIn } from './run-in.ts';
 
 const consumer = fileURLToPath(new URL('consumer', import.meta.url));
 const examples = fileURLToPath(new URL('../../examples', import.meta.url));
@@ -136,19 +133,11 @@ it('an installation by npm runs the examples of the pages', async () => {
   const run = async (file: string, env: Readonly<Record<string, string>> = {}) =>
     runIn(app, process.execPath, [file], { env });
   expect((await run('first-core.ts')).stdout).toBe('created Monstera\n');
-  const port = await freePort();
-  const server = spawn(process.execPath, ['embed-server.ts'], {
-    cwd: app,
-    env: { PORT: String(port), PLANT_TOKEN: 'example' },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  onTestFinished(async () => {
-    const exited = once(server, 'exit');
-    server.kill();
-    await exited;
-  });
+  const command = [process.execPath, 'embed-server.ts'] as const;
+  const server = spawnProgram({ command, cwd: app, env: { PORT: '0', PLANT_TOKEN: 'example' } });
+  await untilOutput(server, (stdout) => /port: \d+/.test(stdout));
+  const [, port] = /port: (\d+)/.exec(server.stdout()) ?? [];
   const url = `http://127.0.0.1:${port}/garden`;
-  await untilItResponds(server, url);
   const settings = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: 'example' };
   expect((await run('first-client.ts', settings)).stdout).toBe('created Monstera\n');
 });

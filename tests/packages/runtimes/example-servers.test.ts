@@ -1,18 +1,19 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { build } from 'tsup';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type Cleanup, spawnProgram, untilOutput } from '../../black-box/program.ts';
+
+type Command = [string, ...string[]];
 
 const token = 's3cret';
 const { app, tools } = inject('release');
 const runtime = (name: string): string => join(tools, 'node_modules/.bin', name);
 
 /** Bundles a program for workerd, writes its configuration, and returns the command to start it. */
-const onWorkerd = async (program: string, config: string): Promise<string[]> => {
+const onWorkerd = async (program: string, config: string): Promise<Command> => {
   const outDir = await mkdtemp(join(app, 'worker-'));
   const entry = { worker: join(app, program) };
   const forWorkerd = { format: ['esm' as const], platform: 'neutral' as const, target: 'es2022' };
@@ -22,29 +23,25 @@ const onWorkerd = async (program: string, config: string): Promise<string[]> => 
   return [runtime('workerd'), 'serve', join(outDir, 'workerd.capnp'), ...flags];
 };
 
-const exampleOnWorkerd = async (): Promise<string[]> => {
+const exampleOnWorkerd = async (): Promise<Command> => {
   const file = fileURLToPath(new URL('../../../examples/servers/workerd.capnp', import.meta.url));
   const command = await onWorkerd('servers/workerd.ts', await readFile(file, 'utf8'));
   return [...command, `--directory-path=disk=${await mkdtemp(join(app, 'plants-'))}`];
 };
 
-/** Starts a server that prints its port. */
-const start = async ([command = '', ...args]: readonly string[]) => {
+/** Starts a server that prints its port, and returns the port. */
+const start = async (command: Command, cleanup?: Cleanup): Promise<number> => {
   // Isolated from the user's configuration and caches.
-  const env = { HOME: app, PATH: process.env['PATH'], PORT: '0', PLANT_TOKEN: token };
-  const server = spawn(command, args, { cwd: app, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { HOME: app, PORT: '0', PLANT_TOKEN: token };
+  const server = spawnProgram({ command, cwd: app, env }, cleanup);
+  const printed = /(?:port"?: ?|127\.0\.0\.1:)(\d+)/;
+  let port = '';
   // Deno prints it on standard error.
-  const streams = [server.stdout.setEncoding('utf8'), server.stderr.setEncoding('utf8')];
-  const [line] = (await Promise.race(streams.map(async (one) => once(one, 'data')))) as [string];
-  const port = Number(/(?:port"?: ?|127\.0\.0\.1:)(\d+)/.exec(line)?.[1]);
-  return {
-    port,
-    stop: async () => {
-      const closed = once(server, 'close');
-      server.kill('SIGKILL');
-      await closed;
-    },
-  };
+  await untilOutput(server, (stdout, stderr) => {
+    port = printed.exec(stdout + stderr)?.[1] ?? '';
+    return port !== '';
+  });
+  return Number(port);
 };
 
 const json = 'Content-Type: application/json';
@@ -58,7 +55,7 @@ const send = async (port: number, path: string, fields: readonly string[], body:
   return response;
 };
 
-describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
+describe.each<[name: string, path: string, command: () => Promise<Command>]>([
   ['fetch.ts on Bun', '/garden/plants', async () => [runtime('bun'), 'servers/fetch.ts']],
   [
     'fetch.ts on Deno',
@@ -72,15 +69,18 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
   ['express.ts', '/garden/plants', async () => [process.execPath, 'servers/express.ts']],
   ['fastify.ts', '/garden/plants', async () => [process.execPath, 'servers/fastify.ts']],
 ])('the example %s', (name, path, commandOf) => {
-  let server: Awaited<ReturnType<typeof start>>;
+  let port = 0;
+  let stop: () => unknown = () => {};
   beforeAll(async () => {
-    server = await start(await commandOf());
+    port = await start(await commandOf(), (task) => {
+      stop = task;
+    });
   });
-  afterAll(async () => server?.stop());
+  afterAll(async () => stop());
 
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const post = async (body: string | ReadableStream, more: RequestInit = {}) => {
-    const url = `http://127.0.0.1:${server.port}${path}`;
+    const url = `http://127.0.0.1:${port}${path}`;
     const response = await fetch(url, { method: 'POST', headers, body, duplex: 'half', ...more });
     const content = (await response.json()) as Record<string, unknown>;
     return { status: response.status, ...content, id: response.headers.get('X-Request-Id') };
@@ -106,32 +106,27 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
     for (const host of ['a b', '[', 'a:99999']) {
       const fields = [`Host: ${host}`, json, 'Content-Length: 2'];
       const body = '{"error":1000,"message":"a valid Host header is required"}';
-      expect(await send(server.port, path, fields, '{}')).toMatchObject({ status: 400, body });
+      expect(await send(port, path, fields, '{}')).toMatchObject({ status: 400, body });
     }
   });
 
   it(`the example ${name} responds with 413 to a body that is too large, before its end`, async () => {
     const fields = ['Host: a', `Authorization: Bearer ${token}`, json];
     const chunks = `10000\r\n${' '.repeat(65_536)}\r\n`.repeat(17);
-    const response = await send(
-      server.port,
-      path,
-      [...fields, 'Transfer-Encoding: chunked'],
-      chunks,
-    );
+    fields.push('Transfer-Encoding: chunked');
+    const response = await send(port, path, fields, chunks);
     expect(response?.status).toBe(413);
   });
 });
 
 it('workerd continues to serve after it has dropped requests of disconnected clients', async () => {
-  const config = droppedRequestsConfig;
-  const server = await start(await onWorkerd('programs/dropped-requests.ts', config));
-  onTestFinished(server.stop);
+  const command = await onWorkerd('programs/dropped-requests.ts', droppedRequestsConfig);
+  const port = await start(command);
   const body = '{"id":7,"name":"Monstera"}';
   const fields = ['Host: a', 'Authorization: Bearer a', json, `Content-Length: ${body.length}`];
-  const { socket } = await connectRaw(server.port);
+  const { socket } = await connectRaw(port);
   socket.write(`POST /plants HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${body}`);
-  const status = async () => (await send(server.port, '/plants', fields, body))?.status;
+  const status = async () => (await send(port, '/plants', fields, body))?.status;
   // maxInFlight is 1.
   while ((await status()) !== 503);
   socket.resetAndDestroy();

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type * as packed from '@plantstore/client';
 import { build } from 'tsup';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { spawnProgram, untilOutput } from '../../black-box/program.ts';
 import type { SharedCall } from './programs/shared-client.ts';
 import type { Finding } from './programs/suite.ts';
 import { servePage, startServers } from './servers.ts';
@@ -15,7 +16,7 @@ const run = promisify(execFile);
 
 const { app, tools } = inject('release');
 // Isolated from the user's configuration; caches and profiles are in the temporary folder, too.
-const env = { HOME: app, PATH: process.env['PATH'] };
+const env = { HOME: app, PATH: process.env['PATH'] ?? '' };
 
 const expectNoFailures = (findings: readonly Finding[]) => {
   expect(findings.filter(({ failure }) => failure !== '')).toEqual([]);
@@ -44,17 +45,10 @@ const startWorker = async (entry: string, compatibilityDate: string): Promise<st
   await bundle(entry);
   const config = join(app, `${entry}.capnp`);
   await writeFile(config, workerdConfig(entry, compatibilityDate));
-  const worker = spawn(runtime('workerd'), ['serve', config, '--control-fd=1'], {
-    env,
-    // Ignored, because workerd logs a stack trace for each connection that fails on purpose.
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  onTestFinished(async () => {
-    worker.kill('SIGKILL');
-    await once(worker, 'close');
-  });
-  const [line] = (await once(worker.stdout.setEncoding('utf8'), 'data')) as [string];
-  const { port } = JSON.parse(line) as { port: number };
+  const command = [runtime('workerd'), 'serve', config, '--control-fd=1'] as const;
+  const worker = spawnProgram({ command, env });
+  await untilOutput(worker, (stdout) => stdout.includes('\n'));
+  const { port } = JSON.parse(worker.stdout().split('\n')[0] ?? '') as { port: number };
   return `http://127.0.0.1:${port}`;
 };
 
