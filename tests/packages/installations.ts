@@ -159,6 +159,7 @@ export const installTools = async (folder: string): Promise<void> => {
   const dependencies = {
     'node-20': 'npm:node@20',
     'node-22.18': 'npm:node@22.18.0',
+    'node-26': 'npm:node@26',
     'typescript-5.4': 'npm:typescript@5.4',
     bun: 'latest',
     deno: 'latest',
