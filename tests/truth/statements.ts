@@ -1,5 +1,5 @@
 import { textOf } from './store.ts';
-import type { LogLine, Sent, Time, World } from './world.ts';
+import type { LogLine, Program, Sent, Time, World } from './world.ts';
 
 /** How many statements were compared, and those that are false. */
 export type Outcome = {
@@ -61,11 +61,11 @@ const statements: {
     },
     'a response is 200, 400 or 503': ({ status }) =>
       status === undefined ? undefined : [200, 400, 503].includes(status),
-    'a request that has arrived has a response'(one, { causesIn }) {
+    'a request that has arrived has a response'(one, { causesIn, isEndedByDisk }) {
       const { status, endingAt, to } = one.server;
       const hasArrived = one.to < Math.min(endingAt, to) || (status === 0 && one.line);
       // Without a descriptor, a connection is closed as it is accepted.
-      const mayBeCut = one.leaves || causesIn(one).includes('limits');
+      const mayBeCut = one.leaves || isEndedByDisk(one.server) || causesIn(one).includes('limits');
       return hasArrived && !mayBeCut ? one.status !== undefined : undefined;
     },
     'the log has each response with its status'({ server, status, json, line }) {
@@ -159,6 +159,8 @@ const isTimeout = (text: string) => /timed out after|within \d+ ms/.test(text);
 /** Whether a request has ended after its server began to stop. */
 const isOfStop = ({ to, server }: Sent) => to > server.endingAt;
 
+const isBusError = ({ process }: Program) => process.signalCode === 'SIGBUS';
+
 /** What was said, what the disk has after the run, and what can have caused it. */
 function createJudge(world: World) {
   const { lostAt, readings, sent, servers, commands, written } = world;
@@ -181,8 +183,9 @@ function createJudge(world: World) {
     sent,
     probes: world.probes,
     readings,
-    servers,
-    commands,
+    servers: servers.filter((one) => !isEndedByDisk(one)),
+    // A command that reads does not ask for space, because a backup must be possible without.
+    commands: commands.filter((one) => !isBusError(one) || !causesIn(one).includes('disk')),
     copies: readings.flatMap(({ name, rows, from: readAt }) =>
       sent.map((one) => ({ ...one, name, readAt, found: rows.get(one.id) })),
     ),
@@ -192,7 +195,7 @@ function createJudge(world: World) {
     ),
     metrics: metricsOf(world),
   };
-  return { lostAt, disk, mayBeStored, subjects, causesIn, isCaused, isChanging };
+  return { lostAt, disk, mayBeStored, subjects, causesIn, isCaused, isChanging, isEndedByDisk };
 
   function causesIn({ from, to }: Time): readonly string[] {
     const found = causes.filter((one) => one.from <= to && one.to >= from);
@@ -203,6 +206,11 @@ function createJudge(world: World) {
   function isChanging({ from, to }: Time): boolean {
     const isIn = (start: number, end: number) => start <= to && end >= from;
     return world.causes.some((one) => isIn(one.from, one.begunAt) || isIn(one.endsAt, one.to));
+  }
+
+  /** A disk that becomes full after a start has asked for space can end the process. */
+  function isEndedByDisk(one: Program): boolean {
+    return isBusError(one) && isChanging({ from: one.to - 1_000, to: one.to });
   }
 
   /** Whether one of the causes of a reason was there, or any if the reason is not in the table. */
