@@ -13,7 +13,7 @@ export const rows: readonly (readonly [text: string, replacement: string])[] = [
   ['PRAGMA locking_mode = EXCLUSIVE', 'PRAGMA locking_mode = NORMAL'],
   ["to the WAL file.\n  database.exec('BEGIN IMMEDIATE');", "\n  database.exec('BEGIN');"],
   ['busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)', 'PRAGMA wal_checkpoint(PASSIVE)'],
-  ['fs.linkSync(temporary, path);', 'fs.renameSync(temporary, path);'],
+  ['fs.linkSync(temporary, to);', 'fs.renameSync(temporary, to);'],
   ["'wx', 0o600", "'wx', 0o666"],
   ["THEN set_config('synchronous_commit', 'on', true)", "THEN 'off'"],
   ['WHERE ${durable} AND ${afterPendingCommits}`', 'WHERE ${durable}`'],
