@@ -93,10 +93,11 @@ export function isAuthorityValid(text: string): boolean {
   return authority.test(text) && (!text.startsWith('[') || URL.canParse(`http://${text}`));
 }
 
-/** uri-host [ ":" port ] (RFC 9110 §7.2, RFC 3986 §3.2.2). */
+/** uri-host (RFC 3986 §3.2.2). */
 const host = /\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+/.source;
 /** At most 65535, by a pattern, because converting a text to a number is slow. */
 const port = /0*(?:[0-5]?\d{0,4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])/.source;
+/** uri-host [ ":" port ] (RFC 9110 §7.2). */
 const authority = new RegExp(`^(?:${host})(?::${port})?$`);
 
 /** Returns the token of an Authorization field (RFC 6750 §2.1), or `undefined` if it has none. */
