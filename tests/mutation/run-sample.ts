@@ -61,9 +61,8 @@ function allMutants(): readonly Mutant[] {
 }
 
 function mutantOf([text, replacement]: (typeof rows)[number]): Mutant {
-  const [found, ...others] = sources.filter(({ source }) => source.includes(text));
-  if (found === undefined || others.length > 0 || found.source.split(text).length > 2)
-    throw new Error(`does not occur exactly once: ${text}`);
+  const found = sources.find(({ source }) => source.includes(text));
+  if (found === undefined) throw new Error(`does not occur: ${text}`);
   const start = found.source.indexOf(text);
   return { ...found, kind: 'replaced', start, end: start + text.length, replacement };
 }
