@@ -13,8 +13,8 @@ const servers = allServers(
   () => join(folder, crypto.randomUUID()),
   () => 'no server with a limit uses PostgreSQL',
 ).filter(({ name }) => ['ours, in memory, whole server, logging', 'ours, sqlite'].includes(name));
-const load = { connections: 64, seconds: 1, warmUpSeconds: 1.5 };
-const rows = await runRounds([baseline, ...servers], 3, async (one) => measureServer(one, load));
+const load = { connections: 64, seconds: 1, warmUpSeconds: 1 };
+const rows = await runRounds([baseline, ...servers], 2, async (one) => measureServer(one, load));
 await rm(folder, { recursive: true });
 
 const [, inMemory, onSqlite] = rows;

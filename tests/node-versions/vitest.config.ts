@@ -3,11 +3,11 @@ import { maxWorkers, reporters, testsIn } from '../../vitest.config.ts';
 
 /** Tests of what a version of Node may change: its SQLite, sockets, parsers, threads and permissions. */
 const files: Readonly<Record<string, readonly string[]>> = {
-  'packages/plantstore': ['src/{settings,serve}/*', 'src/{main,exit-status,start-errors}'],
-  'packages/server': ['src/{fetch,http,node}/**/!(flood|unwanted-bytes)'],
+  'packages/plantstore': ['src/{settings,serve}/*', 'src/main'],
+  'packages/server': ['src/{fetch,node}/**/!(flood|unwanted-bytes)'],
   'packages/sqlite': [
-    'src/{power-cut,preloads,recovery,repository,restricted-process}',
-    'src/{commit/failed-syncs,open/{altered-table,bad-files,other-tools,owner-lock,rewriter},read/*}',
+    'src/{power-cut,preloads,repository,restricted-process}',
+    'src/{commit/failed-syncs,open/{bad-files,owner-lock,rewriter},read/*}',
   ],
   tests: ['black-box/{commands,first-run,handed-sockets,stop,tls}'],
 };
