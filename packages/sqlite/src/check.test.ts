@@ -1,12 +1,13 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { closeSync, readdirSync } from 'node:fs';
-import { readlink, rename, rm, symlink } from 'node:fs/promises';
+import { closeSync } from 'node:fs';
+import { rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { mayMount, onSmallDisk } from '@plantstore/test-support/small-disk';
 import { expect, it, onTestFinished } from 'vitest';
+import { descriptorsOf, fileOf } from '../test/descriptors-of.ts';
 import { countPlants, makeStore } from '../test/store-file.ts';
 import { openSqliteRepository } from './repository.ts';
 
@@ -90,11 +91,9 @@ it('a repository whose descriptors were closed by other code can be closed, and 
   skip(process.platform !== 'linux', 'needs /proc/self/fd');
   const { repository, path } = await openInFolder();
   expect((await repository.create(plant)).isOk()).toBe(true);
-  for (const descriptor of readdirSync('/proc/self/fd')) {
-    const target = await readlink(`/proc/self/fd/${descriptor}`).catch(() => '');
+  for (const descriptor of descriptorsOf(path))
     // Without that of the -shm file, SQLite would wait for locks for 20 s.
-    if (target.startsWith(path) && !target.endsWith('-shm')) closeSync(Number(descriptor));
-  }
+    if (!fileOf(descriptor).endsWith('-shm')) closeSync(Number(descriptor));
   await repository.close();
   makeStore(path);
   expect(countPlants(path)).toBe(1);

@@ -3,11 +3,12 @@
 // Arguments: database file, number of the first plant, number after the last, "close" to close the
 // repository first, "remove -wal" to remove that file before, or "exit" to exit after pages were
 // rewritten, without either, number of concurrent creates, and of attempts for each.
-import { appendFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { appendFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
 import { Database } from '../src/open/connection.ts';
+import { descriptorsOf, fileOf } from './descriptors-of.ts';
 import { notRecovered, plantOf } from './plant-of.ts';
 import { skipReopenPause } from './skip-reopen-pause.ts';
 
@@ -36,16 +37,8 @@ const create = async (repository: SqliteRepository, number: number): Promise<voi
   process.kill(process.pid, 'SIGKILL');
 };
 
-const isOpen = (descriptor: string): boolean => {
-  try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`) === path;
-  } catch {
-    // The descriptor that listed the others is closed.
-    return false;
-  }
-};
 const repository = await open();
-const openDescriptors = () => readdirSync('/proc/self/fd').filter(isOpen).length;
+const openDescriptors = () => descriptorsOf(path).filter((one) => fileOf(one) === path).length;
 const descriptorsBefore = openDescriptors();
 const createFrom = async (start: number) => {
   for (let number = start; number < Number(last); number += clients) {

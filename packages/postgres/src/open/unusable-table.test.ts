@@ -85,6 +85,7 @@ const range = 'CREATE TABLE! PARTITION BY RANGE (id)';
 it.each([
   ['id integer', 'CREATE TABLE plants (id integer PRIMARY KEY, name text NOT NULL, tag text)'],
   ['id bigint', 'CREATE TABLE plants (id bigint, name text NOT NULL, tag text, UNIQUE (id, name))'],
+  ['name text NOT NULL', 'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL)'],
   ['varying', 'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar NOT NULL, tag text)'],
   ['name text,', 'CREATE TABLE plants (id bigint PRIMARY KEY, name text, tag text)'],
   [

@@ -15,6 +15,7 @@ import { makeDevice, requiresDevices } from '@plantstore/test-support/make-devic
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { requiresPosix } from '@plantstore/test-support/requires';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { descriptorsOf } from '../../test/descriptors-of.ts';
 import { openUnprivileged } from '../../test/open-unprivileged.ts';
 import { countPlants, makeStore, openInThisThread, plants } from '../../test/store-file.ts';
 import { backUpPlants } from '../read/back-up-plants.ts';
@@ -87,14 +88,18 @@ it.each<[string, string, RegExp, () => unknown]>([
       await writeFile(path, bytes.fill(0xff, 100, 4096));
     },
   ],
-])('a file that %s is refused, is not read, and is left unchanged', async (_, kind, text, make) => {
-  await make();
-  const before = await readFile(path);
-  const error = { kind, path, message: matching(text) };
-  expect(await failToOpen(path)).toMatchObject(error);
-  expect((await readPlants({ path }).next()).value?._unsafeUnwrapErr()).toMatchObject(error);
-  expect(await readFile(path)).toEqual(before);
-});
+])(
+  'a file that %s is refused, is not read, and is left unchanged and closed',
+  async (_, kind, text, make) => {
+    await make();
+    const before = await readFile(path);
+    const error = { kind, path, message: matching(text) };
+    expect(await failToOpen(path)).toMatchObject(error);
+    expect((await readPlants({ path }).next()).value?._unsafeUnwrapErr()).toMatchObject(error);
+    expect(await readFile(path)).toEqual(before);
+    if (process.platform === 'linux') expect(descriptorsOf(path)).toEqual([]);
+  },
+);
 
 it.each<[string, string, RegExp]>([
   ['a folder', '.', /it is a folder, a device or a pipe; name a file$/],
