@@ -34,14 +34,20 @@ const readAll = async (after?: bigint) => {
   return { plants, errors };
 };
 
-/** Returns the sizes of the batches, and the kinds of the errors. Acts after the first batch. */
-const readSizes = async (act?: () => Promise<unknown>) => {
+/** Returns the sizes of the batches, and the kinds of the errors. Acts after the first ones. */
+const readSizes = async (...acts: (() => Promise<unknown>)[]) => {
   const sizes: (number | string)[] = [];
   for await (const read of readPlantBatches({ path })) {
     sizes.push(read.isOk() ? read.value.length : read.error.kind);
-    if (sizes.length === 1) await act?.();
+    await acts.shift()?.();
   }
   return sizes;
+};
+
+const emptyWal = () => {
+  const other = new Database(path);
+  other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  other.close();
 };
 
 const [smallest, largest] = [-(2n ** 63n), 2n ** 63n - 1n];
@@ -143,6 +149,17 @@ it.each([
   expect(await readSizes(async () => act(backup))).toEqual([1_000, 'overwritten-while-read']);
 });
 
+it('readPlants ends with an error when a file is overwritten to which a plant was added meanwhile', async () => {
+  makeStore(path, many);
+  const before = await readFile(path);
+  const add = async () => {
+    makeStore(path, [{ id: 9_000n, name: 'last' }]);
+    emptyWal();
+  };
+  const overwrite = async () => writeFile(path, before);
+  expect(await readSizes(add, overwrite)).toEqual([1_000, 1_000, 'overwritten-while-read']);
+});
+
 it.each([
   ['replaced by a backup', async () => rename(join(folder, 'backup.db'), path)],
   ['hidden with its folder', async () => rename(folder, `${folder}.away`)],
@@ -158,11 +175,7 @@ it('readPlants reads every plant while a repository is opened, used and closed, 
   const steps = [
     async () => (repository = (await openSqliteRepository({ path }))._unsafeUnwrap()),
     async () => repository?.create({ id: 9_000n, name: 'last' }),
-    async () => {
-      const other = new Database(path);
-      other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-      other.close();
-    },
+    async () => emptyWal(),
     async () => repository?.close(),
     async () => makeStore(path, [{ id: 9_001n, name: 'after' }]),
   ];
