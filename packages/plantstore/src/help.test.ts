@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { commands } from './commands/run-command.ts';
 import { main } from './main.ts';
+import { flagOf, type SettingName, settingNames, variableOf } from './settings/setting-table.ts';
 
 const helpOf = async (...argv: string[]): Promise<string> => {
   const stdout = new PassThrough({ encoding: 'utf8' });
@@ -33,4 +34,13 @@ it('the help describes each command in a line', async () => {
     .split('\n')
     .map((line) => /^ {2}(\w+) +\w/.exec(line)?.[1]);
   expect(named).toEqual(names);
+});
+
+it('the help of the program names the variable of each setting, after its flag if it has one', async () => {
+  const help = await helpOf();
+  const isNamed = (name: SettingName) => {
+    const [flag, variable] = [flagOf(name), variableOf(name)];
+    return help.includes(flag === undefined ? `\n  ${variable}\n` : `      ${variable}; default: `);
+  };
+  expect(settingNames.filter((name) => !isNamed(name))).toEqual([]);
 });

@@ -49,6 +49,11 @@ const serveAfter = async (
 describe('earlier listener of the same server', () => {
   it.each<[string, number, (request: IncomingMessage) => Promise<unknown>]>([
     ['read the body', 500, async (request) => request.toArray()],
+    [
+      'read the start of the body',
+      500,
+      async (request) => once(request, 'readable').then(() => void request.read(1)),
+    ],
     ['set an encoding', 500, async (request) => request.setEncoding('utf8')],
     ['paused the request', 200, async (request) => request.pause()],
   ])('an earlier listener may have %s, and the response is %i', async (_, status, earlier) => {
