@@ -9,7 +9,7 @@ import { freePort } from '@plantstore/test-support/free-port';
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { expect, it, onTestFinished } from 'vitest';
-import { newFolder } from '../black-box/program.ts';
+import { neededVariables, newFolder } from '../black-box/program.ts';
 import { read, root as clone } from '../docs/pages.ts';
 import { onMachine, program } from './machine.ts';
 
@@ -39,6 +39,7 @@ const newMachine = async ({ units = 'plantstore.socket plantstore', postgresPort
     `${settings}PLANTSTORE_PORT=${port}\n`,
   );
   const env = {
+    ...neededVariables(),
     PATH: `${root}/bin:${process.env['PATH']}`,
     MACHINE: root,
     MACHINE_POSTGRES_PORT: String(postgresPort),

@@ -42,7 +42,8 @@ const scriptOf = (service: string): string[] => {
 const optionsOf = (service: string, env: NodeJS.ProcessEnv, sockets: readonly number[]) => {
   const log = openSync(`${root}/run/${service}.log`, 'a');
   const stdio: StdioOptions = ['ignore', log, log, ...sockets];
-  return { env: { PATH: process.env['PATH'], ...variablesOf(service), ...env }, stdio };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  return { env: { PATH, NODE_COMPILE_CACHE, ...variablesOf(service), ...env }, stdio };
 };
 
 /** Whether a client waits to be accepted: the receive queue of the listening socket (proc(5), /proc/net/tcp). */
