@@ -161,6 +161,26 @@ it('a client that disconnects early causes no warning or error in the log, and n
   expect(lines).toEqual([]);
 });
 
+it('a request whose connection is closed while its token is checked is not served, and is no longer in flight', async () => {
+  const [asked, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const decided = Promise.withResolvers<boolean>();
+  const authenticate = async () => {
+    asked.resolve();
+    return decided.promise;
+  };
+  const { repository, created } = recordPlants();
+  const logger = { info: () => ended.resolve(), warn() {}, error() {} };
+  const options = { repository, logger, authenticate, maxInFlight: 1 };
+  const { socket, peer, port } = await open(options);
+  socket.write(post(1));
+  await asked.promise;
+  peer.destroy();
+  await ended.promise;
+  decided.resolve(true);
+  expect((await sendRaw(port, post(2))).status).toBe(200);
+  expect(created).toEqual([2n]);
+});
+
 it('clients that disconnect leave the server working: during a body, before a response, and after CONNECT', async () => {
   const { port } = await listen();
   const begun = [head([...goodFields, 'Content-Length: 900']), post(7), '<hello>\r\n\r\n'];
