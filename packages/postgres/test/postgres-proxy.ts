@@ -18,6 +18,10 @@ export type StatementAction =
   | 'reset-before'
   /** Sends the statement to the server, and resets the connection instead of sending the response. */
   | 'reset-after'
+  /** Sends the statement to the server, and only half of what it responds first; then closes the connection. */
+  | 'half-response'
+  /** Sends the statement to the server 100 ms later. */
+  | 'delay'
   /** Begins a transaction before the statement, and does not commit it. */
   | 'begin-before'
   /** Discards the statement without a response. */
@@ -79,6 +83,11 @@ export const startProxy = async (
       } else if (action === 'pass' || action === 'reset-after') {
         if (action === 'reset-after') onResponse = reset;
         upstream.write(bytes);
+      } else if (action === 'half-response') {
+        onResponse = (chunk) => client.end(chunk.subarray(0, chunk.length / 2));
+        upstream.write(bytes);
+      } else if (action === 'delay') {
+        setTimeout(() => upstream.write(bytes), 100);
       } else if (action === 'begin-before') {
         onResponse = () => {
           onResponse = undefined;
