@@ -1,13 +1,13 @@
 // `pnpm test:truth`: runs random plans, and prints what was said and is not true.
 import { parseArgs } from 'node:util';
-import { createMachine, type Machine, type Plan } from './machine.ts';
+import { createMachine } from './machine.ts';
 
 const { values } = parseArgs({
   options: {
     store: { type: 'string', default: 'sqlite' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     runs: { type: 'string', default: '20' },
-    steps: { type: 'string' },
+    acts: { type: 'string' },
     shorten: { type: 'boolean', default: false },
   },
 });
@@ -23,25 +23,17 @@ await Promise.all([runNext(), runNext(), runNext(), runNext()]);
 console.log(`${values.store}: ${next - first} runs from seed ${first}, ${checked} statements`);
 
 async function runNext(): Promise<void> {
-  const machine = await createMachine(values.store);
-  try {
-    while (next <= last) await runSeed(machine, next++);
-  } finally {
-    await machine.dispose();
+  const { planOf, check, shorten, dispose } = await createMachine(values.store);
+  while (next <= last) {
+    const seed = next++;
+    const plan = values.acts ? { seed, acts: values.acts.split(', ') } : planOf(seed);
+    const { checked: compared, falsehoods, isConfirmed } = await check(plan);
+    checked += compared;
+    if (falsehoods.length === 0) continue;
+    console.log(`--seed ${seed} --acts '${plan.acts.join(', ')}'`, falsehoods.slice(0, 5));
+    if (!isConfirmed) console.log('It was not repeated.');
+    else process.exitCode = 1;
+    if (isConfirmed && values.shorten) console.log(`shortened: ${await shorten(plan)}`);
   }
-}
-
-async function runSeed(machine: Machine, seed: number): Promise<void> {
-  const steps = values.steps && (JSON.parse(values.steps) as Plan['steps']);
-  const plan = steps ? { seed, steps } : machine.planOf(seed);
-  const outcome = await machine.check(plan);
-  checked += outcome.checked;
-  if (outcome.falsehoods.length === 0) return;
-  const { isConfirmed } = outcome;
-  console.log(`seed ${seed}${isConfirmed ? '' : ', not repeated'}: ${JSON.stringify(plan.steps)}`);
-  for (const { statement, what } of outcome.falsehoods.slice(0, 5))
-    console.log(`  ${statement}\n    ${what}`);
-  if (!isConfirmed) return;
-  process.exitCode = 1;
-  if (values.shorten) console.log(`  shortened: ${JSON.stringify(await machine.shorten(plan))}`);
+  await dispose();
 }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { mayMount } from '@plantstore/test-support/small-disk';
 import type { Perform } from './acts.ts';
@@ -18,20 +19,19 @@ export type Store = {
   readonly read: () => Promise<Disk>;
   /** The ways to perform an act that only this store has. */
   readonly ways: Readonly<Record<string, Perform>>;
-  /** Reasons that the program gives, and the causes of which one must have been there. */
-  readonly reasons: readonly (readonly [reason: RegExp, causes: string])[];
   readonly dispose: () => Promise<unknown>;
 };
 
-/** The text by which plants are compared. */
-export const textOf = (name?: string, tag?: string | null): string =>
-  JSON.stringify([name, tag ?? null]);
+/** A plant without its id, as the service writes it: plants are compared by this text. */
+export const textOf = (name: string, tag?: string | null): string =>
+  JSON.stringify({ name, tag: tag ?? undefined });
 
-export function diskOf(rows: readonly unknown[], check = 'ok'): Disk {
-  const plants = rows as readonly { id: string | bigint; name: string; tag: string | null }[];
-  const found = new Map(plants.map(({ id, name, tag }) => [String(id), textOf(name, tag)]));
-  const isSound = check === 'ok' && found.size === rows.length;
-  return { rows: found, ...(!isSound && { damage: `${rows.length} rows: ${check}` }) };
+/** Returns the plants of rows, and what is damaged. */
+export function diskOf(all: readonly object[], check = 'ok'): Disk {
+  const plants = all as readonly { id: bigint | string; name: string; tag?: string | null }[];
+  const rows = new Map(plants.map(({ id, name, tag }) => [String(id), textOf(name, tag)]));
+  const isSound = check === 'ok' && rows.size === all.length;
+  return { rows, ...(!isSound && { damage: `${all.length} rows: ${check}` }) };
 }
 
 export const damaged = (thrown: unknown): Disk => ({ rows: new Map(), damage: String(thrown) });
@@ -43,9 +43,11 @@ export const shell = async (commands: string, variables: object): Promise<unknow
 /** Whether a database can be on a disk of its own, which becomes full. */
 export const mayFill = process.geteuid?.() === 0 && (await mayMount(tmpdir()));
 
-/** Reasons that a program of either store gives. */
-export const commonReasons: Store['reasons'] = [
-  [/too many open files|EMFILE/, 'limits disk'],
-  [/tokens/, 'tokens'],
-  [/certificate|tls/, 'tls'],
-];
+/** Repeats what can fail for a minute, which a busy machine does not need. */
+export async function isTrueSoon(isTrue: () => Promise<boolean>): Promise<boolean> {
+  for (let left = 600; left > 0; left -= 1) {
+    if (await isTrue().catch(() => false)) return true;
+    await sleep(100);
+  }
+  return false;
+}
