@@ -1,6 +1,6 @@
-import type { Cleanup } from '@plantstore/test-support/make-folder';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Cleanup } from '@plantstore/test-support/make-folder';
 import { changeOwner, startPostgres } from '@plantstore/test-support/postgres-server';
 import { mountSmallDisk } from '@plantstore/test-support/small-disk';
 import { type StatementAction, startProxy } from '../../packages/postgres/test/postgres-proxy.ts';

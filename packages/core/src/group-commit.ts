@@ -271,7 +271,10 @@ export type Commit = (
 
 /** A batch whose commit has settled. */
 export type CommittedBatch = {
-  /** Number of its plants that were stored or compared with stored ones; 0 if the commit failed. */
+  /**
+   * Number of its plants that were stored or compared with stored ones; 0 if the commit failed. A
+   * plant whose result is a promise is not counted.
+   */
   readonly plants: number;
   /** Time that the commit took, in milliseconds. */
   readonly durationMs: number;
