@@ -32,7 +32,7 @@ const names = ['', 'Aloë 🌵', 'e\u0301', 'a"b\\c\n', 'L'.repeat(300), 'L'.rep
 export async function load(world: World): Promise<void> {
   const repeat = async (act: (world: World) => Promise<unknown>) => {
     while (world.isLoading) {
-      await sleep(Math.random() * 150);
+      await sleep(Math.random() * 300);
       if (world.server?.isUp) await act(world);
     }
   };
