@@ -163,6 +163,7 @@ describe('the log', () => {
 
   it.for([
     ['at the end of a line', 0, ['one']],
+    ['before the line feed of a line', 1, ['one']],
     ['in the first line', 2, []],
     ['in the second line', -1, ['one']],
   ] as const)(
@@ -194,10 +195,16 @@ describe('the log', () => {
       const lines = text.slice(0, -1).split('\n');
       expect(lines).not.toContain('');
       const isWhole = (line: string) => line.endsWith('}');
-      expect(lines.filter((line) => !isWhole(line))).toHaveLength(more === 0 ? 0 : 1);
-      expect(
-        lines.filter(isWhole).map((line) => (JSON.parse(line) as { message: string }).message),
-      ).toEqual([...whole, expect.stringContaining('missing'), 'three', 'four']);
+      expect(lines.filter((line) => !isWhole(line))).toHaveLength(more === 0 || more === 1 ? 0 : 1);
+      const events = lines
+        .filter(isWhole)
+        .map((line) => JSON.parse(line) as { message: string; dropped?: number });
+      expect(events.map(({ message, dropped }) => dropped ?? message)).toEqual([
+        ...whole,
+        2 - whole.length,
+        'three',
+        'four',
+      ]);
     },
   );
 

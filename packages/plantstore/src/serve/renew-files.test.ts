@@ -7,7 +7,7 @@ import {
   requiresOpenssl,
   makeCertificate,
 } from '@plantstore/test-support/certificate';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { recordLog, until } from '@plantstore/test-support/record-log';
 import { startServer } from '@plantstore/server';
 import { renewFiles } from './renew-files.ts';
@@ -136,6 +136,18 @@ it('a changed file that cannot be used is logged once for each change, and the o
     rereadMessage,
   ]);
   expect(new Set(accepted)).toEqual(new Set([2]));
+});
+
+it('a file that could not be used is reread after the interval, also if no change of it is noticed', async () => {
+  const { logged, accepted, settings, reload } = await startWith('not a token\n');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  reload();
+  await until(() => logged.length === 1);
+  await replace(settings.tokensFile, 'one\ntwo\n');
+  vi.advanceTimersToNextTimer();
+  await until(() => logged.length > 1);
+  expect(accepted).toEqual([2]);
 });
 
 it(
