@@ -101,6 +101,18 @@ it('a repository closes while its server does not respond, and keeps no connecti
   await expect.poll(sockets).toBe(proxy.openConnections());
 });
 
+it('a repository that is closed while a check connects waits for the check, and keeps no connection', async () => {
+  const { proxy, repository } = await openBehindProxy();
+  proxy.refuse(true);
+  proxy.resetAll();
+  expect((await repository.check()).isErr()).toBe(true);
+  proxy.refuse(false);
+  const checking = repository.check();
+  await repository.close();
+  expect((await checking).isOk()).toBe(true);
+  await expect.poll(proxy.openConnections).toBe(0);
+});
+
 it('a create is retried on another server of the URL before the one that failed', async () => {
   const { proxy, url } = await openBehindProxy();
   const other = await startProxy();

@@ -28,17 +28,20 @@ describeRepository({ describe, it, expect }, 'the PostgreSQL repository', async 
   };
 });
 
-it('a PostgreSQL repository reports each commit of a batch, and the number of waiting creates', async () => {
+it('a PostgreSQL repository reports each commit of a batch, the plants that exist, and the number of waiting creates', async () => {
   const commits: number[] = [];
   const url = sharedUrl(await emptyDatabase());
   const repository = await open(url, { onCommit: ({ plants }) => void commits.push(plants) });
-  const creating = plantsFrom(1, 3).map(async (plant) => repository.create(plant));
+  const plants = plantsFrom(1, 3);
+  await repository.create(plants[0]!);
+  const creating = plants.map(async (plant) => repository.create(plant));
   await new Promise(process.nextTick);
   expect(repository.waiting()).toBe(3);
-  await Promise.all(creating);
+  const created = (await Promise.all(creating)).map((one) => one._unsafeUnwrap());
+  expect(created).toEqual(['unchanged', undefined, undefined]);
   await repository.close();
   expect(repository.waiting()).toBe(0);
-  expect(commits).toEqual([3]);
+  expect(commits).toEqual([1, 3]);
 });
 
 it.each<[string, (proxy: PostgresProxy) => void]>([
