@@ -101,6 +101,23 @@ it('input is dropped after the last response of another listener, so that no pla
   expect(created).toEqual([]);
 });
 
+it('input is dropped after a last response that waits for one of another listener, and both can be read', async () => {
+  const sent: ServerResponse[] = [];
+  const client = await connect({}, ({ method }, response) => {
+    if (method === 'GET') sent.push(response.writeHead(200, { 'Content-Length': 0 }));
+  });
+  client.socket.write(get + head(['Host: /']));
+  await expect.poll(() => sent.length).toBe(1);
+  const peer = sent[0]?.socket;
+  // Alone, because every request of a packet is parsed.
+  client.socket.write(get);
+  await expect.poll(() => sent.length).toBe(2);
+  client.socket.write(get.repeat(maxWaiting));
+  await expect.poll(() => peer?.bytesRead).toBe(client.socket.bytesWritten);
+  sent[0]?.end();
+  expect(await effectOn(client)).toEqual({ effect: 'dropped', statuses: [200, 400] });
+});
+
 it.each([
   ['at once', '', []],
   ['after the responses before it', get, [200]],
