@@ -111,7 +111,8 @@ export class PlantReader {
     if (typeof id !== 'bigint') reason = 'the id is no integer';
     else if (id === this.#lastId) reason = 'another row has this id';
     else if (invalid !== undefined) reason = `the ${invalid} is no text`;
-    else if (this.#hasReplacedBytes(row as Row)) reason = 'a text is not UTF-8';
+    else if (row.join().includes('\u{fffd}') && this.#hasReplacedBytes(row as Row))
+      reason = 'a text is not UTF-8';
     if (reason === undefined) return undefined;
     const shown = typeof id === 'bigint' ? id : JSON.stringify(String(id).slice(0, 100));
     return { kind: 'not-a-plant', detail: `${shown}: ${reason}` };
@@ -119,7 +120,6 @@ export class PlantReader {
 
   /** Whether bytes that are not UTF-8 were read as U+FFFD: the table has another text. */
   #hasReplacedBytes(row: Row): boolean {
-    if (!row.some((text) => typeof text === 'string' && text.includes('\u{fffd}'))) return false;
     const values = row.map(() => '?').join();
     const sql = `SELECT 1 FROM plants WHERE id = ? AND (${this.#columns}) IS (${values})`;
     return this.#reader.prepare(sql).get(row[0], ...row) === undefined;
