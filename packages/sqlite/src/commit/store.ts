@@ -6,7 +6,7 @@ import { explain, findFullDisk } from '../open/faults.ts';
 import { findReplaced, openAsOwner } from '../open/owned-database.ts';
 import type { OpenedFile, Opening, OwnedDatabase } from '../open/owned-database.ts';
 import { ownerLockPathOf } from '../open/owner-lock.ts';
-import { identityOf } from '../open/path.ts';
+import { attempt, identityOf } from '../open/path.ts';
 import { Statements } from '../open/statements.ts';
 import { Checkpoints } from './checkpoints.ts';
 import type { FromWorker, NotCommitted } from './owner.ts';
@@ -32,7 +32,7 @@ export function openStore(opening: Opening): Result<Store, OpenSqliteError> {
  * | the file was removed, renamed or replaced | failed | failed | heals once it is back |
  * | the file was overwritten by a backup | refused | refused | until a start |
  * | the WAL file was emptied or shortened | refused, unless SQLite did it | – | until a start |
- * | a file beside it was removed or replaced | – | failed | heals: its plants are in the file |
+ * | a file beside it was removed or replaced | – | failed | heals once its plants are in the file |
  * | a path cannot be examined | refused | refused | heals once it can |
  *
  * Before it, because a commit overwrites the WAL file after a checkpoint, which a copy in the place
@@ -67,6 +67,11 @@ export class Store {
 
   /** Commits a batch. An empty one writes as a create does, and stores no plant. */
   commit(batch: Batch): FromWorker {
+    const reply = this.#tryToCommit(batch);
+    return reply.kind === 'failed' ? this.#copyGoneWal(reply) : reply;
+  }
+
+  #tryToCommit(batch: Batch): FromWorker {
     try {
       const refused = this.#failedCheckpoint ?? this.#lookBefore();
       if (refused !== undefined) return refused;
@@ -152,6 +157,15 @@ export class Store {
     const [gone] = [...this.#companions].find(([name, found]) => identityOf(name) !== found) ?? [];
     if (gone === undefined) return undefined;
     return failed(`${gone} was removed or replaced while it was in use`);
+  }
+
+  /** Copies the plants of a WAL file that has lost its path: with the connection, they would go. */
+  #copyGoneWal(failure: NotCommitted): NotCommitted {
+    const wal = `${this.file.name}-wal`;
+    const isThere = () => identityOf(wal) === this.#companions.get(wal);
+    // Else, the next batch tries again.
+    const isSafe = attempt(() => isThere() || this.#checkpoints.run()) === true;
+    return isSafe ? failure : { ...failure, kind: 'refused' };
   }
 
   /** Truncates the WAL file, also of a renamed file: a new file of that name would receive it. */
