@@ -61,6 +61,7 @@ export function createCommitBatch(plantsTable: PlantsTable, statementTimeoutMs: 
 
   /** Inserts a part. Returns the failure if other plants may be inserted, and throws any other. */
   async function insert(session: Session, part: Plants, lockMs: number): Promise<Inserted> {
+    if (part.length === 0) return ok([]);
     // All batches lock ids in one order.
     const sorted = part.toSorted((one, other) => (one.id < other.id ? -1 : 1));
     try {
