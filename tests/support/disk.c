@@ -50,6 +50,9 @@ static const char *name_of_file(int file, char path[4096]) {
   ssize_t length = readlink(link, path, 4095);
   if (length < 0) return NULL;
   path[length] = 0;
+  /* Of a file that was removed. */
+  char *end = strstr(path, " (deleted)");
+  if (end) *end = 0;
   return name_of(path);
 }
 

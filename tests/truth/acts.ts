@@ -60,6 +60,8 @@ export const performWith =
   async (world, { begin, end, ending }) => {
     if (end === '') await world.server?.end(ending);
     const begun = run(begin, world.variables);
+    // It is awaited later.
+    begun.catch(() => {});
     if (end === '') return async () => begun;
     await begun;
     return async () => {

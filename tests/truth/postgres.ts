@@ -100,14 +100,10 @@ export async function startPostgresStores() {
       run('SELECT id::text, name, tag FROM plants').then((rows) => diskOf(rows), damaged),
     ways: {
       // What fails may have been applied: the server can stop before its response.
-      sql: performWith(async (texts) =>
-        isTrueSoon(async () => run(...statementsOf(texts)).then(() => true)),
-      ),
+      sql: performWith(async (texts) => repeat(async () => run(...statementsOf(texts)))),
       // It starts once its disk has space for its recovery.
       restart: performWith(async (how) =>
-        how === 'start'
-          ? isTrueSoon(async () => server.start().then(() => true))
-          : server.stop(how as 'SIGINT'),
+        how === 'start' ? repeat(async () => server.start()) : server.stop(how as 'SIGINT'),
       ),
       proxy: performWith(async (how) => {
         if (how === 'half-close') proxy.endAll();
@@ -123,4 +119,10 @@ export async function startPostgresStores() {
       for (const cleanup of cleanups) await cleanup();
     },
   };
+}
+
+/** Repeats a task until it succeeds. */
+async function repeat(task: () => Promise<unknown>): Promise<void> {
+  const isDone = await isTrueSoon(async () => task().then(() => true));
+  if (!isDone) throw new Error('it never succeeds');
 }

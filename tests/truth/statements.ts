@@ -115,7 +115,8 @@ function saysHowItEnded(world: World, program: Program): boolean {
   const { url, ending, endingAt, to, status, lines, errors } = program;
   if (ending === 'SIGKILL') return true;
   if (url === undefined && status === 1) return isCaused(world, errors, program);
-  if (url === undefined) return status === 0 || status === 3;
+  const isCommand = world.commands.includes(program);
+  if (url === undefined) return status === 3 || (status === 0 && (isCommand || ending !== ''));
   const last = lines.findLast(({ message }) => message.startsWith('stopped'))?.message;
   // Only an operator ends a server.
   if (status === 0) return last === 'stopped' && ending !== '';

@@ -1,8 +1,9 @@
 // Creates plants, retries each until it is acknowledged, appends its number to the file
 // "acknowledged", and prints the reasons of failed creates. Then kills itself with SIGKILL.
 // Arguments: database file, number of the first plant, number after the last, "close" to close the
-// repository first, "remove -wal" to remove that file before, or "exit" to exit after pages were
-// rewritten, without either, number of concurrent creates, and of attempts for each.
+// repository first, "remove -wal" to remove that file before, "lose -wal" to remove it and create two
+// more plants, or "exit" to exit after pages were rewritten, number of concurrent creates, and of
+// attempts for each.
 import { appendFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -71,6 +72,8 @@ if (end === 'exit') {
   await waitUntilRewritten();
   process.exit();
 }
-if (end.startsWith('remove ')) rmSync(`${path}${end.slice('remove '.length)}`);
-if (end !== 'kill') await repository.close();
+const [verb, suffix] = end.split(' ');
+if (suffix !== undefined) rmSync(`${path}${suffix}`);
+if (verb === 'lose') for (const number of [0, 1]) await create(repository, Number(last) + number);
+else if (end !== 'kill') await repository.close();
 process.kill(process.pid, 'SIGKILL');

@@ -34,6 +34,10 @@ const scenarios: [string, readonly Process[]][] = [
     `the database file at a checkpoint on close, whose ${name} file was removed`,
     [initial, { fails: 'database 1 1', plants: [880, 930], end: `remove ${name}` }],
   ]),
+  ...[1, 2].map((times): [string, readonly Process[]] => [
+    `the database file, when the plants of a removed WAL file are copied to it (${times} times)`,
+    [initial, { fails: `database 1 ${times}`, plants: [880, 930], end: 'lose -wal' }],
+  ]),
   [
     'the database file at a checkpoint between commits, and an exit without a close',
     [initial, { fails: 'database 1 1', plants: [firstHuge, firstHuge + 1], end: 'exit' }],

@@ -32,7 +32,8 @@ export function openStore(opening: Opening): Result<Store, OpenSqliteError> {
  * | the file was removed, renamed or replaced | failed | failed | heals once it is back |
  * | the file was overwritten by a backup | refused | refused | until a start |
  * | the WAL file was emptied or shortened | refused, unless SQLite did it | – | until a start |
- * | a file beside it was removed or replaced | – | failed | heals once its plants are in the file |
+ * | the WAL file was removed or replaced | refused | refused | heals: the file gets its plants |
+ * | another file beside it was removed | – | failed | heals |
  * | a path cannot be examined | refused | refused | heals once it can |
  *
  * Before it, because a commit overwrites the WAL file after a checkpoint, which a copy in the place
@@ -67,12 +68,8 @@ export class Store {
 
   /** Commits a batch. An empty one writes as a create does, and stores no plant. */
   commit(batch: Batch): FromWorker {
-    const reply = this.#tryToCommit(batch);
-    return reply.kind === 'failed' ? this.#copyGoneWal(reply) : reply;
-  }
-
-  #tryToCommit(batch: Batch): FromWorker {
     try {
+      if (this.#isWalGone()) return this.#copyGoneWal();
       const refused = this.#failedCheckpoint ?? this.#lookBefore();
       if (refused !== undefined) return refused;
       const notInserted = this.#statements.createAll(batch);
@@ -83,7 +80,7 @@ export class Store {
       if (batch[0].length > 0) [this.#lastIds] = batch;
       return { kind: 'committed', notInserted, heldWal: this.#checkpoints.measure() };
     } catch (thrown) {
-      return notCommitted(thrown);
+      return this.#keepGoneWal(notCommitted(thrown));
     }
   }
 
@@ -103,6 +100,7 @@ export class Store {
 
   close(): void {
     if (this.#failedCheckpoint === undefined) this.#truncateWal();
+    else attempt(() => this.#isWalGone() && this.#copyGoneWal());
     this.#database.close();
   }
 
@@ -114,7 +112,8 @@ export class Store {
   }
 
   #lookAfter(): NotCommitted | undefined {
-    return this.#findOverwritten() ?? this.#findMoved() ?? this.#findGoneCompanion();
+    const fault = this.#findOverwritten() ?? this.#findMoved() ?? this.#findGoneCompanion();
+    return fault && this.#isWalGone() ? this.#walGone() : fault;
   }
 
   #findMoved(): NotCommitted | undefined {
@@ -159,13 +158,35 @@ export class Store {
     return failed(`${gone} was removed or replaced while it was in use`);
   }
 
-  /** Copies the plants of a WAL file that has lost its path: with the connection, they would go. */
-  #copyGoneWal(failure: NotCommitted): NotCommitted {
+  /** Whether the WAL file alone has lost its path: this connection has the only copy. */
+  #isWalGone(): boolean {
     const wal = `${this.file.name}-wal`;
-    const isThere = () => identityOf(wal) === this.#companions.get(wal);
-    // Else, the next batch tries again.
-    const isSafe = attempt(() => isThere() || this.#checkpoints.run()) === true;
-    return isSafe ? failure : { ...failure, kind: 'refused' };
+    if (identityOf(wal) === this.#companions.get(wal)) return false;
+    return this.#findMoved() === undefined && this.#findOverwritten() === undefined;
+  }
+
+  #walGone(cause?: unknown): NotCommitted {
+    const reason = this.#messageOf({ kind: 'wal-gone' });
+    return { kind: 'refused', reason, ...(cause !== undefined && { cause }) };
+  }
+
+  /** Keeps the connection after a failure, which is reported once the WAL file has its path. */
+  #keepGoneWal(failure: NotCommitted): NotCommitted {
+    if (attempt(() => this.#isWalGone()) !== true) return failure;
+    if (failure.kind === 'failed') this.#failedCheckpoint = failure;
+    return this.#walGone(failure.cause);
+  }
+
+  /** Copies the plants of a WAL file without a path to the file. Then, the file can be closed. */
+  #copyGoneWal(): NotCommitted {
+    if (!this.#checkpoints.run()) return this.#walGone();
+    // What a failed sync has left in the page cache.
+    if (this.#failedCheckpoint !== undefined) {
+      this.#database.releaseWal();
+      const busy = this.#database.withExclusiveLock(() => this.#database.rewriteFile());
+      if (busy !== undefined) return this.#walGone(busy.cause);
+    }
+    return failed(`${this.file.name}-wal was removed or replaced while it was in use`);
   }
 
   /** Truncates the WAL file, also of a renamed file: a new file of that name would receive it. */

@@ -3,6 +3,7 @@ import {
   constants,
   existsSync,
   fstatSync,
+  fsyncSync,
   lstatSync,
   openSync,
   statSync,
@@ -136,6 +137,12 @@ export class OwnedDatabase extends Database {
     // Of a WAL file that was removed, the size is unknown.
     const from = wal === 0 ? 0 : Math.max(0, statSync(name).size - wal);
     this.#rewriter.rewrite(name, from);
+  }
+
+  /** Rewrites and syncs the file, with an exclusive lock on it. */
+  rewriteFile(): void {
+    this.#rewriter.rewrite(this.file.name, 0);
+    fsyncSync(this.#descriptor);
   }
 
   /** Makes `close` leave the WAL file: the last connection is read-only, and runs no checkpoint. */
