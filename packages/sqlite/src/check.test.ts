@@ -85,6 +85,22 @@ it('the check of a SQLite repository and a start fail on a full disk, as a creat
   expect(JSON.parse(stdout)).toEqual({ before: works, full, after: works, warnings });
 });
 
+it('a WAL file that is removed while the disk is full is not copied in part, so that a kill leaves a sound file', async ({
+  skip,
+}) => {
+  const folder = await makeFolder();
+  skip(!(await mayMount(folder)), 'this user cannot mount a small disk on this machine');
+  const program = fileURLToPath(new URL('../test/remove-wal-on-full-disk.ts', import.meta.url));
+  const { stdout } = await onSmallDisk(folder, [process.execPath, program, folder]);
+  expect(JSON.parse(stdout)).toEqual({
+    full: [false, false, false],
+    found: { integrity_check: 'ok' },
+    plants: 100,
+    after: [false, true],
+    all: 301,
+  });
+});
+
 it('a repository whose descriptors were closed by other code can be closed, and the process goes on', async ({
   skip,
 }) => {

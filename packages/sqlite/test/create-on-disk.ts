@@ -32,7 +32,7 @@ export type Creating = {
   /** Number of the first plant, and one more than the number of the last. */
   readonly plants: readonly [number, number];
   /** What the process does after its creates: see `create-on-failing-disk.ts`. */
-  readonly end: 'close' | 'kill' | 'exit' | `${'remove' | 'lose'} ${string}`;
+  readonly end: 'close' | 'kill' | 'exit' | `${'remove' | 'lose' | 'fail'} ${string}`;
   /** Number of concurrent creates. Default: 4. */
   readonly clients?: number;
   /** Attempts to create each plant. Default: 40. */

@@ -2,7 +2,7 @@
 // "acknowledged", and prints the reasons of failed creates. Then kills itself with SIGKILL.
 // Arguments: database file, number of the first plant, number after the last, "close" to close the
 // repository first, "remove -wal" to remove that file before, "lose -wal" to remove it and create two
-// more plants, or "exit" to exit after pages were rewritten, number of concurrent creates, and of
+// more plants, "fail -wal" to try one before the close, or "exit" to exit after pages were rewritten, number of concurrent creates, and of
 // attempts for each.
 import { appendFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -75,5 +75,8 @@ if (end === 'exit') {
 const [verb, suffix] = end.split(' ');
 if (suffix !== undefined) rmSync(`${path}${suffix}`);
 if (verb === 'lose') for (const number of [0, 1]) await create(repository, Number(last) + number);
-else if (end !== 'kill') await repository.close();
+else if (end !== 'kill') {
+  if (verb === 'fail') await repository.create(plantOf(Number(last)));
+  await repository.close();
+}
 process.kill(process.pid, 'SIGKILL');

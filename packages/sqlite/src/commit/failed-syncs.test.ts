@@ -39,6 +39,10 @@ const scenarios: [string, readonly Process[]][] = [
     [initial, { fails: `database 1 ${times}`, plants: [880, 930], end: 'lose -wal' }],
   ]),
   [
+    'the database file, when the plants of a removed WAL file are copied to it, and a close',
+    [initial, { fails: 'database 1 1', plants: [880, 930], end: 'fail -wal' }],
+  ],
+  [
     'the database file at a checkpoint between commits, and an exit without a close',
     [initial, { fails: 'database 1 1', plants: [firstHuge, firstHuge + 1], end: 'exit' }],
   ],

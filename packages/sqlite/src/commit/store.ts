@@ -87,7 +87,8 @@ export class Store {
   /** Runs a checkpoint if it is due. */
   checkpoint(): void {
     try {
-      if (this.#checkpoints.isDue() && this.#lookBefore() === undefined) this.#checkpoints.run();
+      if (!this.#checkpoints.isDue() || this.#isWalGone()) return;
+      if (this.#lookBefore() === undefined) this.#checkpoints.run();
     } catch (thrown) {
       const failure = notCommitted(thrown);
       // After any other failure, the connection remains usable, and the plants in the WAL file.
@@ -100,7 +101,8 @@ export class Store {
 
   close(): void {
     if (this.#failedCheckpoint === undefined) this.#truncateWal();
-    else attempt(() => this.#isWalGone() && this.#copyGoneWal());
+    else if (attempt(() => this.#isWalGone() && this.#copyGoneWal()) === false)
+      this.#rewriteOrKeepWal();
     this.#database.close();
   }
 
@@ -167,7 +169,7 @@ export class Store {
 
   #walGone(cause?: unknown): NotCommitted {
     const reason = this.#messageOf({ kind: 'wal-gone' });
-    return { kind: 'refused', reason, ...(cause !== undefined && { cause }) };
+    return { kind: 'refused', reason, cause };
   }
 
   /** Keeps the connection after a failure, which is reported once the WAL file has its path. */
@@ -179,7 +181,8 @@ export class Store {
 
   /** Copies the plants of a WAL file without a path to the file. Then, the file can be closed. */
   #copyGoneWal(): NotCommitted {
-    if (!this.#checkpoints.run()) return this.#walGone();
+    const isFull = findFullDisk(this.file.name) !== undefined;
+    if (isFull || !this.#checkpoints.run()) return this.#walGone();
     // What a failed sync has left in the page cache.
     if (this.#failedCheckpoint !== undefined) {
       this.#database.releaseWal();

@@ -80,7 +80,7 @@ const messages = {
     'file and the other without it, and keep the one that has more plants',
   'wal-gone': (path) =>
     `${path}-wal was removed or replaced while it was in use, and only this process has its ` +
-    'plants; do not stop it: free some space, and end the transactions of other programs',
+    'plants; do not stop it: free some space, check the disk, and close other programs',
   exists: (path, advice) => `${path} already exists; name another file${advice}`,
   // The disk and its file system.
   'disk-full': (path) =>

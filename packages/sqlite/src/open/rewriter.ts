@@ -17,7 +17,7 @@ import { codeOf } from './errors.ts';
  */
 export class Rewriter {
   /** Closed last: closing a descriptor releases the locks of the process on the file. */
-  readonly #descriptors: number[] = [];
+  readonly #descriptors = new Map<string, number>();
 
   /** Rewrites a file from an offset to its end. */
   rewrite(path: string, from: number): void {
@@ -46,12 +46,13 @@ export class Rewriter {
   }
 
   close(): void {
-    for (const descriptor of this.#descriptors) closeSync(descriptor);
+    for (const descriptor of this.#descriptors.values()) closeSync(descriptor);
   }
 
   #open(path: string, flags: number): number {
-    const descriptor = openSync(path, constants.O_RDWR | flags);
-    this.#descriptors.push(descriptor);
+    const key = `${flags} ${path}`;
+    const descriptor = this.#descriptors.get(key) ?? openSync(path, constants.O_RDWR | flags);
+    this.#descriptors.set(key, descriptor);
     return descriptor;
   }
 
