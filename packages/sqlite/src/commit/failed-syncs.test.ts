@@ -107,8 +107,8 @@ describe('checkpoint between commits', () => {
 });
 
 describe('a power cut loses no acknowledged plant after failed syncs', () => {
-  // One of the folder is in the sample.
-  it.for(sample(scenarios, 7))(
+  // One of a removed WAL file and one of the folder are in the sample.
+  it.for(sample(scenarios, 12))(
     'a power cut loses no acknowledged plant after failed syncs of %s',
     async ([name, processes], { skip }) => {
       const disk = await faultyDisk(skip);
