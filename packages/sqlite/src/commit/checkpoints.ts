@@ -53,15 +53,13 @@ export class Checkpoints {
     return this.#size > this.#dueAt;
   }
 
-  /** Runs a checkpoint. Returns whether it is complete. Throws the exceptions of node:sqlite. */
-  run(): boolean {
-    // The numbers of frames in the WAL file, and of those that are copied to the file. Both are -1
-    // while another program runs a checkpoint.
-    const { busy, log, checkpointed } = this.#checkpoint.get() ?? {};
-    this.#isHeld = busy !== 0 || log !== checkpointed;
+  /** Runs a checkpoint. Throws the exceptions of node:sqlite. */
+  run(): void {
+    // The numbers of frames in the WAL file, and of those that are copied to the file.
+    const { log, checkpointed } = this.#checkpoint.get() ?? {};
+    this.#isHeld = log !== checkpointed;
     // A reader prevents a complete checkpoint: each commit would try again. After a complete one,
     // SQLite begins the file again, and truncates it to the limit.
     this.#dueAt = this.#isHeld ? this.#size + walLimit : walLimit;
-    return !this.#isHeld;
   }
 }

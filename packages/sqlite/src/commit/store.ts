@@ -179,16 +179,19 @@ export class Store {
     return this.#walGone(failure.cause);
   }
 
-  /** Copies the plants of a WAL file without a path to the file. Then, the file can be closed. */
+  /**
+   * Copies the plants of a WAL file without a path to the file. Then, the file can be closed. Any
+   * other connection would use the file without a path, and this process a new one.
+   */
   #copyGoneWal(): NotCommitted {
-    const isFull = findFullDisk(this.file.name) !== undefined;
-    if (isFull || !this.#checkpoints.run()) return this.#walGone();
-    // What a failed sync has left in the page cache.
-    if (this.#failedCheckpoint !== undefined) {
-      this.#database.releaseWal();
-      const busy = this.#database.withExclusiveLock(() => this.#database.rewriteFile());
-      if (busy !== undefined) return this.#walGone(busy.cause);
-    }
+    if (findFullDisk(this.file.name) !== undefined) return this.#walGone();
+    this.#database.releaseWal();
+    const busy = this.#database.withExclusiveLock(() => {
+      this.#checkpoints.run();
+      // What a failed sync has left in the page cache.
+      if (this.#failedCheckpoint !== undefined) this.#database.rewriteFile();
+    });
+    if (busy !== undefined) return this.#walGone(busy.cause);
     return failed(`${this.file.name}-wal was removed or replaced while it was in use`);
   }
 
