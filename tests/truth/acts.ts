@@ -42,9 +42,6 @@ export const acts = readActs(`
 suspend the server | slow | sh | kill -STOP $PID; : | kill -CONT $PID; :
 limit [nofile=25,nofile=40,fsize=0,fsize=99999] | limits disk | sh
   | prlimit --pid=$PID --$1: ; : | prlimit --pid=$PID --nofile=1024: --fsize=unlimited: ; :
-fill the disk | disk | sh
-  | mountpoint -q $FOLDER && dd if=/dev/zero of=$FOLDER/filler bs=4k 2> $ROOT/dd; :
-  | rm -f $FOLDER/filler
 renew the tokens | tokens | sh | eval "$RENEW_TOKENS"
 [: >,rm -f] tokens | tokens | sh | $1 $ROOT/tokens | eval "$RENEW_TOKENS"
 renew the certificate | tls | sh | eval "$RENEW_TLS"

@@ -12,6 +12,9 @@ import { damaged, diskOf, isTrueSoon, mayFill, type Store } from './store.ts';
 export const postgresActs = [
   ...acts,
   ...readActs(`
+fill the disk | disk chance | sh
+  | mountpoint -q $FOLDER && dd if=/dev/zero of=$FOLDER/filler bs=8k 2> $ROOT/dd; :
+  | rm -f $FOLDER/filler
 take the standby away | standby sessions | sql
   | ALTER SYSTEM SET synchronous_standby_names = 'nobody'; $RELOAD
   | ALTER SYSTEM RESET synchronous_standby_names; $RELOAD
@@ -38,8 +41,7 @@ lock the table in [ACCESS EXCLUSIVE,SHARE] mode for [0.3,1,2.5] | lock | sql
 lock the id [0,1,2,3] for [0.3,1,2.5] and [COMMIT,ROLLBACK] | lock | sql
   | BEGIN; INSERT INTO plants VALUES ($1, 'another') ON CONFLICT DO NOTHING
   ; SELECT pg_sleep($2); $3
-restart the database after [SIGINT,SIGQUIT,SIGQUIT] | alone down sessions | restart | $1
-  | start
+restart the database after [SIGINT,SIGQUIT] | alone down sessions | restart | $1 | start
 end the sessions | sessions | sql | $END
 [reset-before,reset-after,half-response,half-close,begin-before,discard] in a proxy
   | network sessions | proxy | $1 | pass

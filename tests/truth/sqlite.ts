@@ -15,6 +15,9 @@ import { serverArgs, type World } from './world.ts';
 export const sqliteActs = [
   ...acts,
   ...readActs(String.raw`
+fill the disk | disk | sh
+  | mountpoint -q $FOLDER && dd if=/dev/zero of=$FOLDER/filler bs=4k 2> $ROOT/dd; :
+  | rm -f $FOLDER/filler
 start a second server | lock | second
 back up [completely,completely,killed] | command | backup | $1
 restore after [rm -f $DB,rm -f $DB*,rm -rf $FOLDER/*,rm -rf $FOLDER,cp $BACKUP $DB,
