@@ -42,7 +42,7 @@ move [$DB,$DB $DB-*,$FOLDER] away and back [,,SIGTERM,SIGKILL] | alone moved | s
   | for f in $1; do mv $f $f.away; done; :
   | for f in $FOLDER.away $FOLDER/*.away
     ; do test -e $f && to=$(dirname $f)/$(basename $f .away) && rm -rf $to && mv $f $to; done; : | $2
-remove -wal | alone replaced | sh | rm -f $DB-wal | :
+remove -wal | alone replaced | sh | grep -q db-shm /proc/$PID/maps && rm -f $DB-wal; : | :
 remove [-shm,-owner] [,,SIGTERM] | replaced | sh | rm -f $DB$1; sleep 0.05 | | $2
 `),
 ];
