@@ -132,12 +132,8 @@ export class World {
     this.compare('a server is ready and idle after its creates', isIdle, this);
     const [check] = await Promise.all([this.command(['check']), this.export()]);
     await this.server?.end('SIGTERM');
-    this.read(
-      'disk',
-      { from: performance.now(), to: performance.now() },
-      await this.store.read(),
-      check.log,
-    );
+    const now = performance.now();
+    this.read('disk', { from: now, to: now }, await this.store.read(), check.log);
   }
 
   async dispose(): Promise<void> {
