@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { mayMount, onSmallDisk } from '@plantstore/test-support/small-disk';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, type TestContext } from 'vitest';
 import { descriptorsOf, fileOf } from '../test/descriptors-of.ts';
 import { countPlants, makeStore } from '../test/store-file.ts';
 import { openSqliteRepository } from './repository.ts';
@@ -19,6 +19,15 @@ const openInFolder = async () => {
   const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
   onTestFinished(async () => void (await repository.close()));
   return { repository, path };
+};
+
+/** Runs a program of the tests on a small disk, and returns what it prints. */
+const runOnSmallDisk = async (program: URL, skip: TestContext['skip']): Promise<unknown> => {
+  const folder = await makeFolder();
+  skip(!(await mayMount(folder)), 'this user cannot mount a small disk on this machine');
+  const command = [process.execPath, fileURLToPath(program), folder];
+  const { stdout } = await onSmallDisk(folder, command);
+  return JSON.parse(stdout);
 };
 
 it('the check of a SQLite repository succeeds while plants can be stored, stores none, and does not open a closed one', async () => {
@@ -75,24 +84,20 @@ it('the check of a SQLite repository fails where a create fails because of a lim
 it('the check of a SQLite repository and a start fail on a full disk, as a create does, and succeed once there is space; tmpfs is named', async ({
   skip,
 }) => {
-  const folder = await makeFolder();
-  skip(!(await mayMount(folder)), 'this user cannot mount a small disk on this machine');
-  const program = fileURLToPath(new URL('../test/check-on-full-disk.ts', import.meta.url));
-  const { stdout } = await onSmallDisk(folder, [process.execPath, program, folder]);
+  const program = new URL('../test/check-on-full-disk.ts', import.meta.url);
+  const printed = await runOnSmallDisk(program, skip);
   const works = [true, true, 'opened'];
   const full = [false, false, 'disk-full'];
   const warnings = [expect.stringMatching(/plants\.db is in memory \(tmpfs\)/)];
-  expect(JSON.parse(stdout)).toEqual({ before: works, full, after: works, warnings });
+  expect(printed).toEqual({ before: works, full, after: works, warnings });
 });
 
 it('a WAL file that is removed while the disk is full is not copied in part, so that a kill leaves a sound file', async ({
   skip,
 }) => {
-  const folder = await makeFolder();
-  skip(!(await mayMount(folder)), 'this user cannot mount a small disk on this machine');
-  const program = fileURLToPath(new URL('../test/remove-wal-on-full-disk.ts', import.meta.url));
-  const { stdout } = await onSmallDisk(folder, [process.execPath, program, folder]);
-  expect(JSON.parse(stdout)).toEqual({
+  const program = new URL('../test/remove-wal-on-full-disk.ts', import.meta.url);
+  const printed = await runOnSmallDisk(program, skip);
+  expect(printed).toEqual({
     full: [false, false, false],
     found: { integrity_check: 'ok' },
     plants: 100,

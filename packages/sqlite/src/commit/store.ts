@@ -47,7 +47,10 @@ export class Store {
   readonly #checkpoints: Checkpoints;
   /** The WAL file alone contains the latest plants, and the others contain the locks. */
   readonly #companions: ReadonlyMap<string, string | undefined>;
-  /** A failed checkpoint, which the next batch reports: the plants of its own are on the disk. */
+  /**
+   * A failed checkpoint, which the next batch reports: the plants of its own are on the disk. Or a
+   * failure while the WAL file had no path.
+   */
   #failedCheckpoint: NotCommitted | undefined;
   /** The ids of the last batch that has plants. */
   #lastIds: Batch[0] = new BigInt64Array();
@@ -157,7 +160,7 @@ export class Store {
   #findGoneCompanion(): NotCommitted | undefined {
     const [gone] = [...this.#companions].find(([name, found]) => identityOf(name) !== found) ?? [];
     if (gone === undefined) return undefined;
-    return failed(`${gone} was removed or replaced while it was in use`);
+    return lostPath(gone);
   }
 
   /** Whether the WAL file alone has lost its path: this connection has the only copy. */
@@ -192,7 +195,7 @@ export class Store {
       if (this.#failedCheckpoint !== undefined) this.#database.rewriteFile();
     });
     if (busy !== undefined) return this.#walGone(busy.cause);
-    return failed(`${this.file.name}-wal was removed or replaced while it was in use`);
+    return lostPath(`${this.file.name}-wal`);
   }
 
   /** Truncates the WAL file, also of a renamed file: a new file of that name would receive it. */
@@ -228,6 +231,7 @@ export class Store {
 }
 
 const failed = (reason: string): NotCommitted => ({ kind: 'failed', reason });
+const lostPath = (file: string) => failed(`${file} was removed or replaced while it was in use`);
 const refused = (reason: string): NotCommitted => ({ kind: 'refused', reason });
 
 /** Returns the reply for an exception. Rethrows any that is a bug. */
