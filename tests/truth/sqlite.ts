@@ -41,11 +41,9 @@ move [$DB,$DB $DB-*,$FOLDER] away and back [,,SIGTERM,SIGKILL] | alone moved | s
   | for f in $1; do mv $f $f.away; done; : | for f in $FOLDER.away $FOLDER/*.away
     ; do test -e $f && to=$(dirname $f)/$(basename $f .away) && rm -rf $to && mv $f $to; done; :
   | $2
-remove -wal | alone replaced | sh | grep -q db-shm /proc/$PID/maps && rm -f $DB-wal; :
-  | while ls -l /proc/$PID/fd |grep -q 'db-wal (deleted'; do sleep 0.1; done
+remove [-wal,-shm] | alone replaced | sh | grep -q db-shm /proc/$PID/maps && rm -f $DB$1; :
+  | while ls -l /proc/$PID/fd |grep -q "db$1 (deleted"; do sleep 0.1; done
 remove -owner | replaced | sh | rm -f $DB-owner
-remove -shm | alone replaced | sh
-  | test $(grep -l $DB-shm /proc/[0-9]*/maps |wc -l) = 1 && rm -f $DB-shm; : | :
 `),
 ];
 

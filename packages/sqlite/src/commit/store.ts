@@ -32,8 +32,7 @@ export function openStore(opening: Opening): Result<Store, OpenSqliteError> {
  * | the file was removed, renamed or replaced | failed | failed | heals once it is back |
  * | the file was overwritten by a backup | refused | refused | until a start |
  * | the WAL file was emptied or shortened | refused, unless SQLite did it | – | until a start |
- * | the WAL file was removed or replaced | refused | refused | heals: the file gets its plants |
- * | another file beside it was removed | – | failed | heals |
+ * | a file beside it was removed or replaced | refused | refused | heals once it is open here alone |
  * | a path cannot be examined | refused | refused | heals once it can |
  *
  * Before it, because a commit overwrites the WAL file after a checkpoint, which a copy in the place
@@ -45,11 +44,12 @@ export class Store {
   readonly #database: OwnedDatabase;
   readonly #statements: Statements;
   readonly #checkpoints: Checkpoints;
+  readonly #wal: string;
   /** The WAL file alone contains the latest plants, and the others contain the locks. */
   readonly #companions: ReadonlyMap<string, string | undefined>;
   /**
    * A failed checkpoint, which the next batch reports: the plants of its own are on the disk. Or a
-   * failure while the WAL file had no path.
+   * failure while a file beside the database file had no path.
    */
   #failedCheckpoint: NotCommitted | undefined;
   /** The ids of the last batch that has plants. */
@@ -61,7 +61,8 @@ export class Store {
     this.#database = database;
     this.file = database.file;
     const { name } = this.file;
-    const names = [`${name}-wal`, `${name}-shm`, ownerLockPathOf(name)];
+    this.#wal = `${name}-wal`;
+    const names = [this.#wal, `${name}-shm`, ownerLockPathOf(name)];
     this.#companions = new Map(names.map((companion) => [companion, identityOf(companion)]));
     this.#checkpoints = new Checkpoints(database, name);
     this.#statements = new Statements(database);
@@ -72,7 +73,8 @@ export class Store {
   /** Commits a batch. An empty one writes as a create does, and stores no plant. */
   commit(batch: Batch): FromWorker {
     try {
-      if (this.#isWalGone()) return this.#copyGoneWal();
+      const gone = this.#findGoneAlone();
+      if (gone !== undefined) return this.#releaseGone(gone);
       const refused = this.#failedCheckpoint ?? this.#lookBefore();
       if (refused !== undefined) return refused;
       const notInserted = this.#statements.createAll(batch);
@@ -83,14 +85,14 @@ export class Store {
       if (batch[0].length > 0) [this.#lastIds] = batch;
       return { kind: 'committed', notInserted, heldWal: this.#checkpoints.measure() };
     } catch (thrown) {
-      return this.#keepGoneWal(notCommitted(thrown));
+      return this.#keepGone(notCommitted(thrown));
     }
   }
 
   /** Runs a checkpoint if it is due. */
   checkpoint(): void {
     try {
-      if (!this.#checkpoints.isDue() || this.#isWalGone()) return;
+      if (!this.#checkpoints.isDue() || this.#findGoneAlone() !== undefined) return;
       if (this.#lookBefore() === undefined) this.#checkpoints.run();
     } catch (thrown) {
       const failure = notCommitted(thrown);
@@ -104,8 +106,7 @@ export class Store {
 
   close(): void {
     if (this.#failedCheckpoint === undefined) this.#truncateWal();
-    else if (attempt(() => this.#isWalGone() && this.#copyGoneWal()) === false)
-      this.#rewriteOrKeepWal();
+    else this.#rewriteOrKeepWal();
     this.#database.close();
   }
 
@@ -117,8 +118,10 @@ export class Store {
   }
 
   #lookAfter(): NotCommitted | undefined {
-    const fault = this.#findOverwritten() ?? this.#findMoved() ?? this.#findGoneCompanion();
-    return fault && this.#isWalGone() ? this.#walGone() : fault;
+    const fault = this.#findOverwritten() ?? this.#findMoved();
+    if (fault !== undefined) return fault;
+    const gone = this.#findGone();
+    return gone === undefined ? undefined : this.#gone(gone);
   }
 
   #findMoved(): NotCommitted | undefined {
@@ -138,7 +141,7 @@ export class Store {
    * lose.
    */
   #findShortenedWal(): Fault | undefined {
-    if (!this.#checkpoints.isWalShorter() || this.#findGoneCompanion()) return undefined;
+    if (!this.#checkpoints.isWalShorter() || this.#findGone() !== undefined) return undefined;
     return this.#canReadLastPlants() ? undefined : { kind: 'wal-shortened' };
   }
 
@@ -157,50 +160,60 @@ export class Store {
     }
   }
 
-  #findGoneCompanion(): NotCommitted | undefined {
-    const [gone] = [...this.#companions].find(([name, found]) => identityOf(name) !== found) ?? [];
-    if (gone === undefined) return undefined;
-    return lostPath(gone);
+  /** Returns the path of a file beside the database file that was removed or replaced. */
+  #findGone(): string | undefined {
+    return [...this.#companions].find(([name, found]) => identityOf(name) !== found)?.[0];
   }
 
-  /** Whether the WAL file alone has lost its path: this connection has the only copy. */
-  #isWalGone(): boolean {
-    const wal = `${this.file.name}-wal`;
-    if (identityOf(wal) === this.#companions.get(wal)) return false;
-    return this.#findMoved() === undefined && this.#findOverwritten() === undefined;
+  /** Returns such a path if the database file itself is in its place. */
+  #findGoneAlone(): string | undefined {
+    const gone = this.#findGone();
+    if (gone === undefined || this.#findMoved() || this.#findOverwritten()) return undefined;
+    return gone;
   }
 
-  #walGone(cause?: unknown): NotCommitted {
-    const reason = this.#messageOf({ kind: 'wal-gone' });
-    return { kind: 'refused', reason, cause };
+  #gone(detail: string, cause?: unknown): NotCommitted {
+    return { kind: 'refused', reason: this.#messageOf({ kind: 'companion-gone', detail }), cause };
   }
 
-  /** Keeps the connection after a failure, which is reported once the WAL file has its path. */
-  #keepGoneWal(failure: NotCommitted): NotCommitted {
-    if (attempt(() => this.#isWalGone()) !== true) return failure;
+  /** Keeps the connection after a failure while a file beside the database file has no path. */
+  #keepGone(failure: NotCommitted): NotCommitted {
+    const gone = attempt(() => this.#findGoneAlone());
+    if (gone === undefined) return failure;
     if (failure.kind === 'failed') this.#failedCheckpoint = failure;
-    return this.#walGone(failure.cause);
+    return this.#gone(gone, failure.cause);
   }
 
   /**
-   * Copies the plants of a WAL file without a path to the file. Then, the file can be closed. Any
-   * other connection would use the file without a path, and this process a new one.
+   * Waits until no other connection has the file open: it would go on with the file without a path,
+   * and the next connection of this process with a new one. Then, the file can be closed.
    */
-  #copyGoneWal(): NotCommitted {
-    if (findFullDisk(this.file.name) !== undefined) return this.#walGone();
+  #releaseGone(gone: string): NotCommitted {
+    if (findFullDisk(this.file.name) !== undefined) return this.#gone(gone);
     this.#database.releaseWal();
     const busy = this.#database.withExclusiveLock(() => {
-      this.#checkpoints.run();
-      // What a failed sync has left in the page cache.
-      if (this.#failedCheckpoint !== undefined) this.#database.rewriteFile();
+      if (gone === this.#wal) this.#copyGoneWal();
     });
-    if (busy !== undefined) return this.#walGone(busy.cause);
-    return lostPath(`${this.file.name}-wal`);
+    if (gone !== this.#wal) this.#database.keepWal();
+    if (busy !== undefined) return this.#gone(gone, busy.cause);
+    const mustRewrite = this.#failedCheckpoint?.mustRewrite === true;
+    const reason = `${gone} was removed or replaced while it was in use`;
+    return { kind: 'failed', reason, mustRewrite };
+  }
+
+  /** Copies the plants of a WAL file without a path to the file: no other connection has them. */
+  #copyGoneWal(): void {
+    this.#checkpoints.run();
+    // What a failed sync has left in the page cache.
+    if (this.#failedCheckpoint !== undefined) this.#database.rewriteFile();
   }
 
   /** Truncates the WAL file, also of a renamed file: a new file of that name would receive it. */
   #truncateWal(): void {
     try {
+      const gone = this.#findGoneAlone();
+      // Another program can have changed the WAL file with other shared memory.
+      if (gone !== undefined && gone !== this.#wal) return;
       if (this.#findOverwritten() ?? this.#findShortenedWal()) return;
       if (!this.#database.isBesideWal() && !this.#database.isRenamed()) return;
       this.#database.releaseWal();
@@ -216,6 +229,8 @@ export class Store {
   #rewriteOrKeepWal(): void {
     try {
       if (!this.#database.isBesideWal()) return;
+      const gone = this.#findGoneAlone();
+      if (gone !== undefined) return void this.#releaseGone(gone);
       this.#database.releaseWal();
       const busy = this.#database.withExclusiveLock(() => this.#database.rewriteTail());
       if (busy === undefined) return;
@@ -231,7 +246,6 @@ export class Store {
 }
 
 const failed = (reason: string): NotCommitted => ({ kind: 'failed', reason });
-const lostPath = (file: string) => failed(`${file} was removed or replaced while it was in use`);
 const refused = (reason: string): NotCommitted => ({ kind: 'refused', reason });
 
 /** Returns the reply for an exception. Rethrows any that is a bug. */

@@ -78,9 +78,10 @@ const messages = {
     `${path}-wal was overwritten or shortened while it was in use, and has lost plants; stop ` +
     `the server, copy the files of ${path} to two other folders, check one copy with the -wal ` +
     'file and the other without it, and keep the one that has more plants',
-  'wal-gone': (path) =>
-    `${path}-wal was removed or replaced while it was in use, and only this process has its ` +
-    'plants; do not stop it: free some space, check the disk, and close other programs',
+  'companion-gone': (_path, name) =>
+    `${name} was removed or replaced while it was in use; close other programs that have the ` +
+    'database open, free some space, check the disk, and do not stop the server until creates ' +
+    'succeed: a stop could lose plants',
   exists: (path, advice) => `${path} already exists; name another file${advice}`,
   // The disk and its file system.
   'disk-full': (path) =>

@@ -11,30 +11,32 @@ const failWith = (errorNumber: number) => async (_: string, faults: string) => {
   return async () => rm(faults);
 };
 
-/** Runs a statement in another program, which keeps the file open. */
-const openWith = (sql: string) => async (path: string) => {
+/** Runs a statement in another program, which has the file open until it has run another one. */
+const openWith = (first: string, last: string) => async (path: string) => {
   const script = `
     const database = new (require('node:sqlite').DatabaseSync)(process.argv[1]);
-    database.exec('${sql}; SELECT count(*) FROM plants');
+    database.exec('${first}; SELECT count(*) FROM plants');
     console.log('open');
-    setInterval(() => database, 1_000);
+    process.once('SIGTERM', () => process.exit(database.exec('${last}')));
+    setInterval(() => {}, 1_000);
   `;
   const other = spawnProgram({ command: [process.execPath, '-e', script, path] });
   await untilOutput(other, (stdout) => stdout !== '');
   return async () => {
-    other.process.kill('SIGKILL');
+    other.process.kill();
     await other.exited;
   };
 };
 
 it.for([
-  ['its disk is full', failWith(28)],
-  ['its disk fails', failWith(5)],
-  ['another program reads it', openWith('BEGIN')],
-  ['another program has it open', openWith('SELECT 1')],
+  ['-wal', 'its disk is full', failWith(28)],
+  ['-wal', 'its disk fails', failWith(5)],
+  ['-wal', 'another program reads it', openWith('BEGIN', 'COMMIT')],
+  ['-wal', 'another program has it open', openWith('SELECT 1', 'SELECT 1')],
+  ['-shm', 'another program writes to it', openWith('SELECT 1', 'CREATE TABLE notes (note)')],
 ] as const)(
-  'no plant is lost when the WAL file is removed while the database file cannot get its plants, because %s',
-  async ([, hinder]) => {
+  'no plant is lost when the %s file is removed while the database file cannot be closed, because %s',
+  async ([suffix, , hinder]) => {
     const disk = await makeFaultyDisk();
     if (disk === undefined)
       throw new Error('this machine has no C compiler to build the faulty disk');
@@ -47,9 +49,9 @@ it.for([
     expect(await create(1)).toMatchObject({ status: 200 });
     const end = await hinder(disk.path, faults);
     expect(await create(2)).toMatchObject({ status: 200 });
-    await rm(`${disk.path}-wal`);
+    await rm(disk.path + suffix);
     for (const id of [3, 4]) expect(await create(id)).toMatchObject({ status: 503 });
-    expect(server.stdout()).toContain('only this process has its plants; do not stop it');
+    expect(server.stdout()).toContain('do not stop the server until creates succeed');
     await end();
     await expect.poll(async () => create(5)).toMatchObject({ status: 200 });
     server.process.kill('SIGKILL');
