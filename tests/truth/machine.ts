@@ -80,9 +80,10 @@ export async function createMachine(store: string) {
 
   /** Begins an act. Resolves to what ends it after so many milliseconds, if it has an end. */
   async function begin(act: Act, world: World) {
-    const cause = { names: act.causes, from: performance.now(), to: Infinity };
+    const cause = { names: act.causes, from: performance.now(), begun: Infinity, to: Infinity };
     world.causes.push(cause);
     const end = await { ...ways, ...world.store.ways }[act.way]?.(world, act);
+    cause.begun = performance.now();
     return async (forMs = 0) => {
       if (end) await sleep(forMs);
       await end?.();

@@ -11,7 +11,10 @@ import { get } from './clients.ts';
 import { damaged, type Disk, diskOf, mayFill, shell, type Store } from './store.ts';
 import { serverArgs, type World } from './world.ts';
 
-/** Acts on a server of a SQLite database, its file and its disk. */
+/**
+ * Acts on a server of a SQLite database, its file and its disk. Only from an open one, with its two
+ * connections, are files removed.
+ */
 export const sqliteActs = [
   ...acts,
   ...readActs(String.raw`
@@ -41,7 +44,8 @@ move [$DB,$DB $DB-*,$FOLDER] away and back [,,SIGTERM,SIGKILL] | alone moved | s
   | for f in $1; do mv $f $f.away; done; : | for f in $FOLDER.away $FOLDER/*.away
     ; do test -e $f && to=$(dirname $f)/$(basename $f .away) && rm -rf $to && mv $f $to; done; :
   | $2
-remove [-wal,-shm] | alone replaced | sh | grep -q db-shm /proc/$PID/maps && rm -f $DB$1; :
+remove [-wal,-shm] | alone replaced | sh
+  | test $(ls -l /proc/$PID/fd |grep -c 'db-wal$') = 2 && rm -f $DB$1; :
   | while ls -l /proc/$PID/fd |grep -q "db$1 (deleted"; do sleep 0.1; done
 remove -owner | replaced | sh | rm -f $DB-owner
 `),

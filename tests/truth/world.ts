@@ -35,8 +35,8 @@ export class World {
   readonly stored: Sent[] = [];
   readonly probes: Probe[] = [];
   readonly readings: Reading[] = [];
-  /** What can cause failures. */
-  readonly causes: { readonly names: readonly string[]; readonly from: number; to: number }[] = [];
+  /** What can cause failures, completely from `begun` on. */
+  readonly causes: { names: readonly string[]; from: number; begun: number; to: number }[] = [];
   /** The number of statements that were compared, and those that are false. */
   checked = 0;
   readonly falsehoods: { readonly statement: string; readonly what: string }[] = [];
