@@ -13,12 +13,18 @@ const options = [...section.matchAll(/^\| `(--.*?)` +\| (.*?) +\|/gm)].map(
   ([, option = '', of = '']) => ({ option: option.replaceAll('\\', ''), of }),
 );
 
+/** The exit statuses of the page, and the command of which alone one is. */
+const statuses = [...section.matchAll(/^- `(\d)`: (?:`(\w+)`)?/gm)].map(([, status = '', of]) => ({
+  status,
+  of,
+}));
+
 it('the page of the program lists every command', () => {
   expect(documented.map((command) => command.split(' ')[0])).toEqual(Object.keys(commands));
 });
 
 it.each(documented)(
-  'the help of %s has the argument and the options of the page',
+  'the help of %s has the argument, the options and the exit statuses of the page',
   async (command) => {
     const [name = ''] = command.split(' ');
     const stdout = new PassThrough({ encoding: 'utf8' });
@@ -29,5 +35,8 @@ it.each(documented)(
     const flags = [...help.matchAll(/^ {2}(--.*)$/gm)].map(([, flag]) => flag);
     const ofCommand = options.filter(({ of }) => of === 'all' || of.includes(`\`${name}\``));
     expect(flags).toEqual(ofCommand.map(({ option }) => option));
+    const ofAny = statuses.filter(({ of = name }) => of === name);
+    const named = help.split('Exit status: ')[1]?.match(/\d/g);
+    expect(named).toEqual(ofAny.map(({ status }) => status));
   },
 );

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { chmod, readdir, readFile, stat } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -20,7 +21,11 @@ const makeSource = async (): Promise<string> => {
 };
 
 /** Backs up in a process, which is killed after so many changes of the disk unless they are 0. */
-const backUp = async (from: string, { path, env }: FaultyDisk, changes = 0) => {
+const backUp = async (
+  from: string,
+  { path, env }: Pick<FaultyDisk, 'path' | 'env'>,
+  changes = 0,
+) => {
   const program = fileURLToPath(new URL('../test/back-up.ts', import.meta.url));
   const all = { ...process.env, ...env, DISK_KILL: String(changes) };
   return promisify(execFile)(process.execPath, [program, from, path], { env: all });
@@ -86,4 +91,15 @@ it('kill -9 or a power cut after any change of a backup leaves no file of the na
   await expect(backUp(from, disk, 1)).rejects.toMatchObject({ signal: 'SIGKILL' });
   const [partial = ''] = await readdir(dirname(disk.path));
   expect((await stat(join(dirname(disk.path), partial))).mode & 0o777).toBe(0o600);
+});
+
+it('a backup to a file system without hard links fails, and leaves no file', async ({ skip }) => {
+  const { path, env } = await faultyDisk(skip);
+  const faults = join(await makeFolder(), 'faults');
+  await writeFile(faults, `link ${constants.errno.EPERM} * 1000 0`);
+  const backup = backUp(await makeSource(), { path, env: { ...env, DISK_FAULTS: faults } });
+  await expect(backup).rejects.toMatchObject({
+    stderr: expect.stringContaining(`${path} cannot be opened: EPERM`) as unknown,
+  });
+  expect(await readdir(dirname(path))).toEqual([]);
 });
