@@ -45,6 +45,7 @@ export class Store {
   readonly #statements: Statements;
   readonly #checkpoints: Checkpoints;
   readonly #wal: string;
+  readonly #shm: string;
   /** The WAL file alone contains the latest plants, and the others contain the locks. */
   readonly #companions: ReadonlyMap<string, string | undefined>;
   /**
@@ -52,6 +53,8 @@ export class Store {
    * failure while a file beside the database file had no path.
    */
   #failedCheckpoint: NotCommitted | undefined;
+  /** The file of these that was last found to be removed or replaced: it can be back. */
+  #lastGone: string | undefined;
   /** The ids of the last batch that has plants. */
   #lastIds: Batch[0] = new BigInt64Array();
   /** Final, because a checkpoint of another program could hide it. */
@@ -62,7 +65,8 @@ export class Store {
     this.file = database.file;
     const { name } = this.file;
     this.#wal = `${name}-wal`;
-    const names = [this.#wal, `${name}-shm`, ownerLockPathOf(name)];
+    this.#shm = `${name}-shm`;
+    const names = [this.#wal, this.#shm, ownerLockPathOf(name)];
     this.#companions = new Map(names.map((companion) => [companion, identityOf(companion)]));
     this.#checkpoints = new Checkpoints(database, name);
     this.#statements = new Statements(database);
@@ -162,7 +166,9 @@ export class Store {
 
   /** Returns the path of a file beside the database file that was removed or replaced. */
   #findGone(): string | undefined {
-    return [...this.#companions].find(([name, found]) => identityOf(name) !== found)?.[0];
+    const gone = [...this.#companions].find(([name, found]) => identityOf(name) !== found)?.[0];
+    this.#lastGone = gone ?? this.#lastGone;
+    return this.#lastGone;
   }
 
   /** Returns such a path if the database file itself is in its place. */
@@ -186,34 +192,32 @@ export class Store {
 
   /**
    * Waits until no other connection has the file open: it would go on with the file without a path,
-   * and the next connection of this process with a new one. Then, the file can be closed.
+   * and the next connection of this process with a new one. Then, the plants of a WAL file without a
+   * path are copied, and the file can be closed.
    */
   #releaseGone(gone: string): NotCommitted {
     if (findFullDisk(this.file.name) !== undefined) return this.#gone(gone);
     this.#database.releaseWal();
     const busy = this.#database.withExclusiveLock(() => {
-      if (gone === this.#wal) this.#copyGoneWal();
+      if (gone !== this.#wal) return;
+      this.#checkpoints.run();
+      // What a failed sync has left in the page cache.
+      if (this.#failedCheckpoint !== undefined) this.#database.rewriteFile();
     });
-    if (gone !== this.#wal) this.#database.keepWal();
-    if (busy !== undefined) return this.#gone(gone, busy.cause);
+    // A checkpoint would use the shared memory that has no path.
+    if (gone === this.#shm) this.#database.keepWal();
+    if (busy !== undefined && (gone === this.#wal || gone === this.#shm))
+      return this.#gone(gone, busy.cause);
     const mustRewrite = this.#failedCheckpoint?.mustRewrite === true;
     const reason = `${gone} was removed or replaced while it was in use`;
     return { kind: 'failed', reason, mustRewrite };
   }
 
-  /** Copies the plants of a WAL file without a path to the file: no other connection has them. */
-  #copyGoneWal(): void {
-    this.#checkpoints.run();
-    // What a failed sync has left in the page cache.
-    if (this.#failedCheckpoint !== undefined) this.#database.rewriteFile();
-  }
-
   /** Truncates the WAL file, also of a renamed file: a new file of that name would receive it. */
   #truncateWal(): void {
     try {
-      const gone = this.#findGoneAlone();
       // Another program can have changed the WAL file with other shared memory.
-      if (gone !== undefined && gone !== this.#wal) return;
+      if (this.#findGone() === this.#shm) return;
       if (this.#findOverwritten() ?? this.#findShortenedWal()) return;
       if (!this.#database.isBesideWal() && !this.#database.isRenamed()) return;
       this.#database.releaseWal();
@@ -237,7 +241,7 @@ export class Store {
     } catch {
       // The next open rewrites them, unless another program has the file open.
     }
-    this.#database.keepWal();
+    attempt(() => this.#database.keepWal());
   }
 
   #messageOf(fault: Fault): string {

@@ -145,14 +145,19 @@ export class OwnedDatabase extends Database {
     fsyncSync(this.#descriptor);
   }
 
-  /** Makes `close` leave the WAL file: the last connection is read-only, and runs no checkpoint. */
+  /**
+   * Makes `close` leave the WAL file: the last connection is read-only, and runs no checkpoint. Throws
+   * if the file cannot be opened.
+   */
   keepWal(): void {
-    // If this fails, nothing else can prevent the checkpoint.
-    attempt(() => {
+    try {
       this.#walKeeper ??= new Database(this.file.name, { readOnly: true });
       // From its first read on, the connection has a lock that prevents the other's checkpoint.
       this.#walKeeper.exec('SELECT count(*) FROM sqlite_schema');
-    });
+    } catch (thrown) {
+      // A read that fails has the lock.
+      if (failureOf(thrown) === 'cannot-open') throw thrown;
+    }
   }
 
   /** Makes `close` run a checkpoint again, and remove the WAL file. */
@@ -199,7 +204,7 @@ function openLocked(
     return fault === undefined ? ok(database) : err(openError(path, fault));
   } catch (thrown) {
     // After a checkpoint of pages that could not be rewritten, a power cut would lose them.
-    if (hadWal) database?.keepWal();
+    if (hadWal) attempt(() => database?.keepWal());
     throw thrown;
   } finally {
     const opened = descriptor;
