@@ -8,12 +8,20 @@ import { createHttpServer, type HttpServerOptions } from '../src/node/create-htt
 
 export const maxBodyBytes = 1000;
 
+/** Timeouts by which Node ends no connection that the server itself should have ended. */
+export const untimed = {
+  headersTimeoutMs: 86_400_000,
+  requestTimeoutMs: 86_400_000,
+  keepAliveTimeoutMs: 86_400_000,
+};
+
 /** Starts a server that accepts the token `good`, and closes it after the test. */
 export const listen = async (options: Partial<HttpServerOptions> = {}) => {
   const server = createHttpServer({
     repository: createMemoryRepository(),
     authenticate: (token) => token === 'good',
     maxBodyBytes,
+    ...untimed,
     ...options,
   });
   server.listen(0, '127.0.0.1');

@@ -16,6 +16,7 @@ import {
   recordPlants,
   responses,
   statusesOf,
+  untimed,
 } from '../../../test/listen.ts';
 import { onDemand } from '../../../test/on-demand.ts';
 import { createServerParts, type HttpServerOptions } from '../create-http-server.ts';
@@ -26,6 +27,7 @@ const connect = async (options: Partial<HttpServerOptions> = {}, first?: Request
   const { server, connections } = createServerParts({
     repository: createMemoryRepository(),
     authenticate: (token) => token === 'good',
+    ...untimed,
     ...options,
   });
   if (first !== undefined) server.prependListener('request', first);
@@ -172,15 +174,13 @@ it.each([
   },
 );
 
-const untimed = { headersTimeoutMs: 86_400_000, requestTimeoutMs: 86_400_000 };
-
 it.each([
   ['has sent nothing', '', [], false],
   ['has all of its responses', get, [404], false],
   ['is in its TLS handshake', '', [], true],
 ])('a connection is lost at a stop if its client %s', requiresOpenssl, async (...row) => {
   const [, bytes, statuses, isTls] = row;
-  const client = await connect(isTls ? { tls: await makeCertificate(), ...untimed } : {});
+  const client = await connect(isTls ? { tls: await makeCertificate() } : {});
   client.socket.write(bytes);
   if (bytes !== '') await client.until(responses(1));
   void client.stop(Infinity);
