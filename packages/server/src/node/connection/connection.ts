@@ -153,10 +153,9 @@ export class Connection implements Line {
 
   abort({ response }: QueuedRequest): void {
     this.#ending = 'response conflict';
-    if (this.#socket === undefined) response.destroy();
-    else if (response.socket !== null) this.#end('response conflict');
-    // Once the responses before it are sent.
-    else response.once('socket', () => this.#end('response conflict'));
+    // Destroys its socket, too, which it gets once the responses before it are sent.
+    response.destroy();
+    response.once('socket', () => this.#end('response conflict'));
   }
 
   remove(request: QueuedRequest, isFinished: boolean): boolean {
