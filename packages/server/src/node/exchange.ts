@@ -49,7 +49,8 @@ export class Exchange implements Exchanging {
 
   #isDecidedEarly(): boolean {
     const { outcome } = this.#turn;
-    if (outcome !== undefined) this.#decide(outcome.response);
+    // It may have been decided while it waited.
+    if (outcome !== undefined && this.#phase === 'waiting') this.#decide(outcome.response);
     return this.#phase === 'decided';
   }
 
@@ -75,9 +76,8 @@ export class Exchange implements Exchanging {
     }
   }
 
-  /** Sends the response, if there is one, and lets the next request begin. The first one counts. */
+  /** Sends the response, if there is one, and lets the next request begin. Called once. */
   #decide(response?: ResponseData): void {
-    if (this.#phase === 'sending' || this.#phase === 'decided') return;
     if (this.#phase !== 'waiting') this.#shared.inFlight -= 1;
     this.#phase = 'sending';
     if (response !== undefined) this.#record.respond(this.#send(response));

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { sendRaw } from '@plantstore/test-support/raw-http';
+import { recordLog } from '@plantstore/test-support/record-log';
 import { describe, expect, it } from 'vitest';
 import {
   chunked,
@@ -161,24 +162,25 @@ it('a client that disconnects early causes no warning or error in the log, and n
   expect(lines).toEqual([]);
 });
 
-it('a request whose connection is closed while its token is checked is not served, and is no longer in flight', async () => {
-  const [asked, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+it('a request whose connection is closed while its token is checked is not served, is logged once, and is no longer in flight', async () => {
+  const asked = Promise.withResolvers<void>();
   const decided = Promise.withResolvers<boolean>();
   const authenticate = async () => {
     asked.resolve();
     return decided.promise;
   };
   const { repository, created } = recordPlants();
-  const logger = { info: () => ended.resolve(), warn() {}, error() {} };
+  const { logged, logger } = recordLog();
   const options = { repository, logger, authenticate, maxInFlight: 1 };
   const { socket, peer, port } = await open(options);
   socket.write(post(1));
   await asked.promise;
   peer.destroy();
-  await ended.promise;
+  await expect.poll(() => logged).toMatchObject([{ message: 'request aborted' }]);
   decided.resolve(true);
   expect((await sendRaw(port, post(2))).status).toBe(200);
   expect(created).toEqual([2n]);
+  await expect.poll(() => logged).toMatchObject([{ message: 'request aborted' }, { status: 200 }]);
 });
 
 it('clients that disconnect leave the server working: during a body, before a response, and after CONNECT', async () => {
