@@ -11,14 +11,10 @@ export class BodyBuffer {
     this.limit = limit;
   }
 
-  /** Copies a chunk. Returns `false`, and discards the body, if the body exceeds its limit. */
+  /** Copies a chunk. Returns `false` if the body exceeds its limit. */
   add(chunk: Uint8Array): boolean {
     const newSize = this.size + chunk.byteLength;
-    if (newSize > this.limit) {
-      this.buffer = empty;
-      this.size = 0;
-      return false;
-    }
+    if (newSize > this.limit) return false;
     // Most bodies are one chunk, which needs no copy.
     if (this.size === 0) this.buffer = chunk;
     else if (newSize > this.buffer.byteLength) {
