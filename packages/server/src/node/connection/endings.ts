@@ -103,10 +103,8 @@ export function drain(source: Readable, maxMs: number, onDone: () => void): () =
     dropped += chunk.length;
     if (dropped > maxDrainBytes) finish();
   });
-  // A simulated request has no close.
-  source.once('end', finish);
   source.once('close', finish);
-  if (source.destroyed || source.readableEnded) finish();
+  if (source.destroyed) finish();
   else source.resume();
   return finish;
 
