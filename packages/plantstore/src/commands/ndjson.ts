@@ -25,7 +25,7 @@ async function* readNdjson(chunks: AsyncIterable<Buffer>): Records {
         ? []
         : [{ firstLine: number, lastLine: number, decoded: decodeLine(bytes) }],
     );
-    if (records.length > 0) yield ok(records);
+    yield ok(records);
   }
 }
 
