@@ -46,7 +46,8 @@ export const connectionsOf = async (url: string): Promise<unknown> => {
 export const newDatabase = async (options = ''): Promise<string> => {
   count += 1;
   const name = `plants_${process.pid}_${process.env['VITEST_WORKER_ID'] ?? '0'}_${count}`;
-  await runSql(sharedUrl('postgres'), `CREATE DATABASE ${name} ${options}`);
+  // Copied files take a third of the CPU time that logged pages take.
+  await runSql(sharedUrl('postgres'), `CREATE DATABASE ${name} STRATEGY file_copy ${options}`);
   return name;
 };
 
