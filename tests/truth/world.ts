@@ -14,8 +14,8 @@ export const serverArgs = (
 /** Variables of the shell commands. */
 const variables = {
   NODE: process.execPath,
-  RENEW_TOKENS: `n=$(($(tail -n 1 $ROOT/counts) % 4 + 1)); echo $n >> $ROOT/counts
-    for i in $(seq $n); do echo truth-token-$i; done > $ROOT/new; mv $ROOT/new $ROOT/tokens`,
+  RENEW_TOKENS: `(flock 9; n=$(($(tail -n 1 $ROOT/counts) % 4 + 1)); echo $n >&9; cd $ROOT
+    for i in $(seq $n); do echo truth-token-$i; done > new; mv new tokens) 9>> $ROOT/counts`,
   RENEW_TLS: `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=a \\
     -keyout $ROOT/key -out $ROOT/cert 2> /dev/null`,
 };
