@@ -70,7 +70,8 @@ export async function* readLines(
     add(chunk.subarray(begin));
     yield lines;
   }
-  if (size > 0) yield [takeLine()];
+  // Empty after a line feed, and blank lines are skipped.
+  yield [takeLine()];
 
   function add(part: Buffer): void {
     size += part.length;
