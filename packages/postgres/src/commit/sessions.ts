@@ -16,7 +16,7 @@ export class Sessions {
   readonly #idle: Session[];
   readonly #waiting: PromiseWithResolvers<Session>[] = [];
   #used = 0;
-  #connecting: Promise<void> | undefined;
+  #isConnecting = false;
   /** For the statements of abandoned connections. */
   readonly #cancels: (() => void)[] = [];
   /** After a refused connection, no other is opened until then while one is used. */
@@ -54,16 +54,14 @@ export class Sessions {
       this.#used -= 1;
       this.#idle.push(session);
       this.#distribute();
-      if (this.#isClosed && this.#used === 0) this.#unused.resolve();
     }
   }
 
   /** Waits for the work in progress, and closes the connections. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#connecting;
-    if (this.#used > 0) await this.#unused.promise;
-    await this.#connecting;
+    this.#distribute();
+    await this.#unused.promise;
     this.#cancelAllBut(0);
     await Promise.all(this.#idle.map(async (session) => session.close()));
   }
@@ -82,12 +80,15 @@ export class Sessions {
       }
     }
     const isPaused = this.#used > 0 && performance.now() < this.#pauseEnd;
-    if (this.#waiting.length > 0 && !isPaused) this.#connecting ??= this.#connectAnother();
+    if (this.#waiting.length > 0 && !isPaused && !this.#isConnecting) void this.#connectAnother();
+    // Then nothing waits, because a connection would be opened for it.
+    if (this.#isClosed && this.#used === 0 && !this.#isConnecting) this.#unused.resolve();
   }
 
   async #connectAnother(): Promise<void> {
+    this.#isConnecting = true;
     const connected = await this.#servers.connect(this.#failedServer);
-    this.#connecting = undefined;
+    this.#isConnecting = false;
     if (connected.isOk()) {
       this.#idle.push(connected.value.session);
       return this.#distribute();
@@ -102,6 +103,7 @@ export class Sessions {
     const { error, isRefused } = connected.error;
     const ThrownError = isRefused ? FinalError : Error;
     for (const { reject } of this.#waiting.splice(0)) reject(new ThrownError(error.message, error));
+    this.#distribute();
   }
 
   /** Cancels a statement later: a slow server may complete it, and a retry finds its plants. */
