@@ -130,6 +130,12 @@ it(
     await chown(folder, 65_533, 65_533);
     (await restorePlants({ from: to, to: `${to}.restored` }))._unsafeUnwrap();
     expect(await stat(`${to}.restored`)).toMatchObject({ uid: 65_533, gid: 65_533 });
+    // Only what root owns goes to the owner of the folder, and only when it is restored.
+    (await backUpPlants({ from: to, to: `${to}.again` }))._unsafeUnwrap();
+    expect(await stat(`${to}.again`)).toMatchObject({ uid: 0, gid: 0 });
+    await chown(to, 65_534, 65_534);
+    (await restorePlants({ from: to, to: `${to}.other` }))._unsafeUnwrap();
+    expect(await stat(`${to}.other`)).toMatchObject({ uid: 65_534, gid: 65_534 });
   },
 );
 
