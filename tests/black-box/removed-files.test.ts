@@ -28,8 +28,8 @@ const openWith = (first: string, last: string) => async (path: string) => {
   };
 };
 
-/** Begins the WAL file again in another program, which has no shared memory with the server. */
-const beginWalAgain = async (path: string) => {
+/** Makes another program restart the WAL file, by shared memory that the server does not have. */
+const restartWal = async (path: string) => {
   const end = await openWith('SELECT 1', 'SELECT 1')(path);
   const restart = 'CREATE TABLE notes (note); PRAGMA wal_checkpoint(RESTART)';
   const again = openWith(restart, 'INSERT INTO notes VALUES (zeroblob(99999))');
@@ -46,7 +46,7 @@ it.for([
   ['-wal', 'another program reads it', openWith('BEGIN', 'COMMIT')],
   ['-wal', 'another program has it open', openWith('SELECT 1', 'SELECT 1')],
   ['-shm', 'another program writes to it', openWith('SELECT 1', 'CREATE TABLE notes (note)')],
-  ['-shm', 'others write to it with new shared memory', beginWalAgain],
+  ['-shm', 'others write to it with new shared memory', restartWal],
 ] as const)(
   'no plant is lost when the %s file is removed while the database file cannot be closed, because %s',
   async ([suffix, , hinder]) => {

@@ -13,7 +13,7 @@ const options = [...section.matchAll(/^\| `(--.*?)` +\| (.*?) +\|/gm)].map(
   ([, option = '', of = '']) => ({ option: option.replaceAll('\\', ''), of }),
 );
 
-/** The exit statuses of the page, and the command of which alone one is. */
+/** The exit statuses of the page, each with the command that it is limited to, if any. */
 const statuses = [...section.matchAll(/^- `(\d)`: (?:`(\w+)`)?/gm)].map(([, status = '', of]) => ({
   status,
   of,

@@ -12,8 +12,8 @@ import { damaged, type Disk, diskOf, mayFill, shell, type Store } from './store.
 import { serverArgs, type World } from './world.ts';
 
 /**
- * Acts on a server of a SQLite database, its file and its disk. Only from an open one, with its two
- * connections, are files removed.
+ * Acts on a server of a SQLite database, its file and its disk. Files are removed only while the
+ * server has the database open, with two connections.
  */
 export const sqliteActs = [
   ...acts,

@@ -35,7 +35,7 @@ export class World {
   readonly stored: Sent[] = [];
   readonly probes: Probe[] = [];
   readonly readings: Reading[] = [];
-  /** What can cause failures, completely from `begun` on. */
+  /** What can cause failures: from `from` on, with its whole effect from `begun` on, until `to`. */
   readonly causes: { names: readonly string[]; from: number; begun: number; to: number }[] = [];
   /** The number of statements that were compared, and those that are false. */
   checked = 0;

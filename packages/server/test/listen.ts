@@ -8,7 +8,7 @@ import { createHttpServer, type HttpServerOptions } from '../src/node/create-htt
 
 export const maxBodyBytes = 1000;
 
-/** Timeouts by which Node ends no connection that the server itself should have ended. */
+/** Timeouts that are too long for Node to end a connection before the server does. */
 export const untimed = {
   headersTimeoutMs: 86_400_000,
   requestTimeoutMs: 86_400_000,

@@ -29,14 +29,14 @@ async function* readCsv(chunks: AsyncIterable<Buffer>): Records {
   try {
     for await (const chunk of chunks) {
       await parser.write(decoder.decode(chunk, { stream: true }));
-      if (parser.records.length > 0) yield ok(parser.records.splice(0));
+      yield ok(parser.records.splice(0));
     }
     await parser.write(decoder.decode());
     await parser.end();
   } catch (thrown) {
     fault = reasonOf(thrown, parser.lastLine);
   }
-  if (parser.records.length > 0) yield ok(parser.records.splice(0));
+  yield ok(parser.records.splice(0));
   if (fault !== undefined) yield err(fault);
 }
 

@@ -97,7 +97,8 @@ it('import reads ids of CSV exactly', async () => {
 it.each([
   [
     'id,tag\n',
-    'the header, or the first record, cannot be read: the header must name each column once',
+    'the header, or the first record, cannot be read: the header must name each column once: ' +
+      'id, name, tag (optional); it is "id,tag"',
   ],
   ['id;name\n1;a\n', 'it is "id;name"'],
   ['id,name\n1,a\n2,b,c\n', 'what follows line 2 cannot be read: Invalid Record Length'],

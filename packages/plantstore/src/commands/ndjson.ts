@@ -70,7 +70,7 @@ export async function* readLines(
     add(chunk.subarray(begin));
     yield lines;
   }
-  // Empty after a line feed, and blank lines are skipped.
+  // Empty after a line feed: `readNdjson` skips blank lines.
   yield [takeLine()];
 
   function add(part: Buffer): void {

@@ -11,7 +11,7 @@ export class BodyBuffer {
     this.limit = limit;
   }
 
-  /** Copies a chunk. Returns `false` if the body exceeds its limit. */
+  /** Adds a chunk. Returns `false`, and adds nothing, if the body would exceed its limit. */
   add(chunk: Uint8Array): boolean {
     const newSize = this.size + chunk.byteLength;
     if (newSize > this.limit) return false;

@@ -32,7 +32,7 @@ export function openStore(opening: Opening): Result<Store, OpenSqliteError> {
  * | the file was removed, renamed or replaced | failed | failed | heals once it is back |
  * | the file was overwritten by a backup | refused | refused | until a start |
  * | the WAL file was emptied or shortened | refused, unless SQLite did it | – | until a start |
- * | a file beside it was removed or replaced | refused | refused | heals once it is open here alone |
+ * | a file beside it was removed or replaced | refused, then failed | refused | heals if alone |
  * | a path cannot be examined | refused | refused | heals once it can |
  *
  * Before it, because a commit overwrites the WAL file after a checkpoint, which a copy in the place
@@ -46,14 +46,14 @@ export class Store {
   readonly #checkpoints: Checkpoints;
   readonly #wal: string;
   readonly #shm: string;
-  /** The WAL file alone contains the latest plants, and the others contain the locks. */
+  /** Identities of the files beside it: one WAL file with the latest plants, and two with locks. */
   readonly #companions: ReadonlyMap<string, string | undefined>;
   /**
-   * A failed checkpoint, which the next batch reports: the plants of its own are on the disk. Or a
-   * failure while a file beside the database file had no path.
+   * The failure of a checkpoint, or of a commit while one of these files was gone. The next batch
+   * reports it: the plants of the commit before a checkpoint are on the disk.
    */
-  #failedCheckpoint: NotCommitted | undefined;
-  /** The file of these that was last found to be removed or replaced: it can be back. */
+  #failure: NotCommitted | undefined;
+  /** The file of these that was last found removed or replaced, also if it is back. */
   #lastGone: string | undefined;
   /** The ids of the last batch that has plants. */
   #lastIds: Batch[0] = new BigInt64Array();
@@ -79,7 +79,7 @@ export class Store {
     try {
       const gone = this.#findGoneAlone();
       if (gone !== undefined) return this.#releaseGone(gone);
-      const refused = this.#failedCheckpoint ?? this.#lookBefore();
+      const refused = this.#failure ?? this.#lookBefore();
       if (refused !== undefined) return refused;
       const notInserted = this.#statements.createAll(batch);
       if (notInserted === undefined)
@@ -102,14 +102,14 @@ export class Store {
       const failure = notCommitted(thrown);
       // After any other failure, the connection remains usable, and the plants in the WAL file.
       if (failure.kind !== 'failed') return;
-      this.#failedCheckpoint = failure;
+      this.#failure = failure;
       // The process can end before the connection is closed here, and Node then closes it.
       this.#rewriteOrKeepWal();
     }
   }
 
   close(): void {
-    if (this.#failedCheckpoint === undefined) this.#truncateWal();
+    if (this.#failure === undefined) this.#truncateWal();
     else this.#rewriteOrKeepWal();
     this.#database.close();
   }
@@ -125,7 +125,7 @@ export class Store {
     const fault = this.#findOverwritten() ?? this.#findMoved();
     if (fault !== undefined) return fault;
     const gone = this.#findGone();
-    return gone === undefined ? undefined : this.#gone(gone);
+    return gone === undefined ? undefined : this.#refuseGone(gone);
   }
 
   #findMoved(): NotCommitted | undefined {
@@ -164,7 +164,7 @@ export class Store {
     }
   }
 
-  /** Returns the path of a file beside the database file that was removed or replaced. */
+  /** Returns the path of a file beside the database file that is or was removed or replaced. */
   #findGone(): string | undefined {
     const gone = [...this.#companions].find(([name, found]) => identityOf(name) !== found)?.[0];
     this.#lastGone = gone ?? this.#lastGone;
@@ -178,7 +178,7 @@ export class Store {
     return gone;
   }
 
-  #gone(detail: string, cause?: unknown): NotCommitted {
+  #refuseGone(detail: string, cause?: unknown): NotCommitted {
     return { kind: 'refused', reason: this.#messageOf({ kind: 'companion-gone', detail }), cause };
   }
 
@@ -186,45 +186,45 @@ export class Store {
   #keepGone(failure: NotCommitted): NotCommitted {
     const gone = attempt(() => this.#findGoneAlone());
     if (gone === undefined) return failure;
-    if (failure.kind === 'failed') this.#failedCheckpoint = failure;
-    return this.#gone(gone, failure.cause);
+    if (failure.kind === 'failed') this.#failure = failure;
+    return this.#refuseGone(gone, failure.cause);
   }
 
   /**
-   * Waits until no other connection has the file open: it would go on with the file without a path,
-   * and the next connection of this process with a new one. Then, the plants of a WAL file without a
-   * path are copied, and the file can be closed.
+   * Makes the next open safe. Refuses while another connection has the file open: it would go on
+   * with the WAL file or the shared memory without a path, and the next one of this process with a
+   * new one. Copies the plants of a WAL file without a path. A removed lock file needs nothing.
    */
   #releaseGone(gone: string): NotCommitted {
-    if (findFullDisk(this.file.name) !== undefined) return this.#gone(gone);
+    const reason = `${gone} was removed or replaced while it was in use`;
+    const released: NotCommitted = { ...this.#failure, kind: 'failed', reason };
+    if (gone !== this.#wal && gone !== this.#shm) return released;
+    if (findFullDisk(this.file.name) !== undefined) return this.#refuseGone(gone);
     this.#database.releaseWal();
     const busy = this.#database.withExclusiveLock(() => {
-      if (gone !== this.#wal) return;
+      if (gone === this.#shm) return;
       this.#checkpoints.run();
       // What a failed sync has left in the page cache.
-      if (this.#failedCheckpoint !== undefined) this.#database.rewriteFile();
+      if (this.#failure !== undefined) this.#database.rewriteFile();
     });
     // A checkpoint would use the shared memory that has no path.
     if (gone === this.#shm) this.#database.keepWal();
-    if (busy !== undefined && (gone === this.#wal || gone === this.#shm))
-      return this.#gone(gone, busy.cause);
-    const mustRewrite = this.#failedCheckpoint?.mustRewrite === true;
-    const reason = `${gone} was removed or replaced while it was in use`;
-    return { kind: 'failed', reason, mustRewrite };
+    return busy === undefined ? released : this.#refuseGone(gone, busy.cause);
   }
 
   /** Truncates the WAL file, also of a renamed file: a new file of that name would receive it. */
   #truncateWal(): void {
     try {
       // Another program can have changed the WAL file with other shared memory.
-      if (this.#findGone() === this.#shm) return;
+      if (this.#findGone() === this.#shm) return this.#database.keepWal();
       if (this.#findOverwritten() ?? this.#findShortenedWal()) return;
       if (!this.#database.isBesideWal() && !this.#database.isRenamed()) return;
       this.#database.releaseWal();
       // Readers are not waited for.
       this.#database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
-    } catch {
+    } catch (thrown) {
       // The plants remain in the WAL file.
+      this.#failure = failed(String(thrown));
       this.#rewriteOrKeepWal();
     }
   }
@@ -234,10 +234,12 @@ export class Store {
     try {
       if (!this.#database.isBesideWal()) return;
       const gone = this.#findGoneAlone();
-      if (gone !== undefined) return void this.#releaseGone(gone);
-      this.#database.releaseWal();
-      const busy = this.#database.withExclusiveLock(() => this.#database.rewriteTail());
-      if (busy === undefined) return;
+      if (gone === this.#wal) return void this.#releaseGone(gone);
+      if (gone !== this.#shm) {
+        this.#database.releaseWal();
+        const busy = this.#database.withExclusiveLock(() => this.#database.rewriteTail());
+        if (busy === undefined) return;
+      }
     } catch {
       // The next open rewrites them, unless another program has the file open.
     }

@@ -79,9 +79,9 @@ const messages = {
     `the server, copy the files of ${path} to two other folders, check one copy with the -wal ` +
     'file and the other without it, and keep the one that has more plants',
   'companion-gone': (_path, name) =>
-    `${name} was removed or replaced while it was in use; close other programs that have the ` +
-    'database open, free some space, check the disk, and do not stop the server until creates ' +
-    'succeed: a stop could lose plants',
+    `${name} was removed or replaced while it was in use, and a stop could lose plants; do not ` +
+    'stop the server until creates succeed: close other programs that have the database open, ' +
+    'free some space, and check the disk',
   exists: (path, advice) => `${path} already exists; name another file${advice}`,
   // The disk and its file system.
   'disk-full': (path) =>

@@ -146,8 +146,8 @@ export class OwnedDatabase extends Database {
   }
 
   /**
-   * Makes `close` leave the WAL file: the last connection is read-only, and runs no checkpoint. Throws
-   * if the file cannot be opened.
+   * Makes `close` leave the WAL file: the last connection is read-only, and runs no checkpoint.
+   * Throws if the file cannot be opened.
    */
   keepWal(): void {
     try {

@@ -153,7 +153,7 @@ export class Connection implements Line {
 
   abort({ response }: QueuedRequest): void {
     this.#ending = 'response conflict';
-    // Destroys its socket, too, which it gets once the responses before it are sent.
+    // A response behind others has no socket yet: that is destroyed once it gets it.
     response.destroy();
     response.once('socket', () => this.#end('response conflict'));
   }

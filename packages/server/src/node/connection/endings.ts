@@ -92,7 +92,7 @@ export function dropInput(socket: Duplex): void {
 }
 
 /**
- * Reads and drops input, and calls `onDone` at its end, at a limit, or by the returned function.
+ * Reads and drops input, and calls `onDone` at its close, at a limit, or by the returned function.
  * Closing a socket with unread data resets it, and the client loses the response (RFC 9112 §9.6).
  */
 export function drain(source: Readable, maxMs: number, onDone: () => void): () => void {
