@@ -21,14 +21,10 @@ const makeSource = async (): Promise<string> => {
 };
 
 /** Backs up in a process, which is killed after so many changes of the disk unless they are 0. */
-const backUp = async (
-  from: string,
-  { path, env }: Pick<FaultyDisk, 'path' | 'env'>,
-  changes = 0,
-) => {
+const backUp = async (from: string, disk: Pick<FaultyDisk, 'path' | 'env'>, changes = 0) => {
   const program = fileURLToPath(new URL('../test/back-up.ts', import.meta.url));
-  const all = { ...process.env, ...env, DISK_KILL: String(changes) };
-  return promisify(execFile)(process.execPath, [program, from, path], { env: all });
+  const all = { ...process.env, ...disk.env, DISK_KILL: String(changes) };
+  return promisify(execFile)(process.execPath, [program, from, disk.path], { env: all });
 };
 
 it('kill -9 or a power cut after any change of a backup leaves no file of the name or a complete one, and running it again works', async ({
