@@ -125,7 +125,7 @@ it.each([
   ],
 ])('a table is refused and left unchanged: %s', async (found, ...statements) => {
   const url = await newWith(...statements);
-  const columns = `SELECT * FROM information_schema.columns WHERE table_name = 'plants'`;
+  const columns = `SELECT * FROM pg_attribute WHERE attrelid = 'plants'::regclass`;
   const before = await runSql(url, columns);
   const { kind, message } = await failToOpen(url);
   expect([kind, message]).toEqual([
