@@ -310,21 +310,6 @@ describe('rejected token', () => {
     expect(refreshes).toEqual([false, false, true]);
   });
 
-  it('a rejected token is refreshed while another call waits for any token', async () => {
-    const any = Promise.withResolvers<string>();
-    const { create, release, refreshes } = createHoldingClient(({ refresh }) => {
-      if (refresh) return 'new';
-      return refreshes.length === 1 ? 'old' : any.promise;
-    });
-    const first = await create();
-    const second = await create();
-    await release('old');
-    expect(await first.outcome).toBeUndefined();
-    any.resolve('new');
-    expect(await second.outcome).toBeUndefined();
-    expect(refreshes).toEqual([false, false, true]);
-  });
-
   it.each([
     ['an abort', 'aborted', 60_000],
     ['a timeout', 'timeout', 100],

@@ -25,6 +25,14 @@ const writeWithoutSync = async (disk: FaultyDisk, end: number) => {
   await runStepsOnDisk(disk, [settings, ...inserts]);
 };
 
+/** Makes every sync of the WAL file fail after the first plants. */
+const failToSync = async (disk: FaultyDisk): Promise<void> => {
+  await create(disk, 20);
+  const last = { plants: [20, 24], end: 'kill', attempts: 3 } as const;
+  const creating = createOnFailingDisk(disk, { fails: 'wal 3 9999', ...last });
+  await expect(creating).rejects.toThrow('failed');
+};
+
 /** Reads a file in another program until the test ends, which prevents an exclusive lock. */
 const readMeanwhile = async ({ path }: FaultyDisk): Promise<string> => {
   expect(connectOther(path).run('SELECT 1 FROM plants LIMIT 1')).toHaveLength(1);
@@ -47,36 +55,19 @@ describe('no acknowledged plant is missing', () => {
   });
 
   it.for([
-    ['through a symbolic link', linkTo] as const,
-    ['while a third one reads', readMeanwhile] as const,
-  ])(
-    'no acknowledged plant is missing after a power cut, also when another process wrote the WAL without a sync, %s',
-    async ([, name], { skip }) => {
+    ['another process wrote the WAL without a sync, through a link', writeWithoutSync, linkTo],
+    ['another process did so, while a third one reads', writeWithoutSync, readMeanwhile],
+    ['every sync of an earlier one failed, and another one reads', failToSync, readMeanwhile],
+  ] as const)(
+    'no acknowledged plant is missing after a power cut, also when %s',
+    async ([, write, nameFor], { skip }) => {
       const disk = await faultyDisk(skip);
-      await writeWithoutSync(disk, 150);
-      await create({ ...disk, path: await name(disk) }, 100);
+      await write(disk, 150);
+      await create({ ...disk, path: await nameFor(disk) }, 100);
       await disk.cutPower();
       expect(faultIn(disk.path, numbers(100))).toBeUndefined();
     },
   );
-
-  it('no acknowledged plant is missing after a power cut, also when every sync of an earlier process failed, and another program reads', async ({
-    skip,
-  }) => {
-    const disk = await faultyDisk(skip);
-    await create(disk, 20);
-    const failing = createOnFailingDisk(disk, {
-      fails: 'wal 3 9999',
-      plants: [20, 24],
-      end: 'kill',
-      attempts: 3,
-    });
-    await expect(failing).rejects.toThrow('failed');
-    await readMeanwhile(disk);
-    await create(disk, 60);
-    await disk.cutPower();
-    expect(faultIn(disk.path, numbers(60))).toBeUndefined();
-  });
 
   it('a power cut loses plants with synchronous=NORMAL, which shows that the test detects lost plants', async ({
     skip,
