@@ -242,6 +242,7 @@ export class Connection implements Line {
     return this.#latest?.request.complete === false ? this.#count : this.#count + 1;
   }
 
+  /** Not for each connection, because an idle one would keep the listener in memory. */
   #listen(): void {
     if (this.#isListening) return;
     this.#isListening = true;
