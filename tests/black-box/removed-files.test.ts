@@ -5,10 +5,13 @@ import { expect, it } from 'vitest';
 import { newFolder, post, spawnProgram, startProgram, untilOutput } from './program.ts';
 import { runCommand } from './run-command.ts';
 
+/** A database of a server, the file of the faults of its disk, and a create that must fail. */
+type Case = { path: string; faults: string; expectRefused: () => Promise<void> };
+
 /** Makes writes to a database file fail. */
 const failWith =
   (errorNumber: number) =>
-  async ({ faults }: Disk) => {
+  async ({ faults }: Case) => {
     await writeFile(faults, `write ${errorNumber} .db 1000 0`);
     return async () => rm(faults);
   };
@@ -16,7 +19,7 @@ const failWith =
 /** Runs a statement in another program, which has the file open until it has run another one. */
 const openWith =
   (first: string, last: string) =>
-  async ({ path }: Disk) => {
+  async ({ path }: Case) => {
     const script = `
     const database = new (require('node:sqlite').DatabaseSync)(process.argv[1]);
     database.exec('${first}; SELECT count(*) FROM plants');
@@ -32,36 +35,36 @@ const openWith =
     };
   };
 
-type Disk = { path: string; faults: string; expectRefused: () => Promise<void> };
-
-/** Makes others restart the WAL file by shared memory that the server does not have, then acts. */
-const restartWal = (act: (disk: Disk) => Promise<void>) => async (disk: Disk) => {
-  const { path } = disk;
+/** Makes others restart the WAL file through shared memory that the server does not have, then acts. */
+const restartWal = (act: (one: Case) => Promise<void>) => async (one: Case) => {
+  const { path } = one;
   await link(`${path}-shm`, `${path}.old-shm`);
-  const end = await openWith('SELECT 1', 'SELECT 1')(disk);
+  const end = await openWith('SELECT 1', 'SELECT 1')(one);
   const restart = 'CREATE TABLE notes (note); PRAGMA wal_checkpoint(RESTART)';
   const again = openWith(restart, 'INSERT INTO notes VALUES (zeroblob(99999))');
   return async () => {
-    const endAgain = await again(disk);
+    const endAgain = await again(one);
     await endAgain();
     await end();
-    await act(disk);
+    await act(one);
   };
 };
 
-const moveAwayAndBack = async ({ path, expectRefused }: Disk) => {
+const moveAwayAndBack = async ({ path, expectRefused }: Case) => {
   await rename(path, `${path}.away`);
   await expectRefused();
   await rename(`${path}.away`, path);
 };
 
-const failToOpenWal = async ({ faults, expectRefused }: Disk) => {
+const failToOpenWal = async ({ faults, expectRefused }: Case) => {
   await writeFile(faults, 'open 24 -wal 1000 0');
+  // Without the fault, the second one would succeed.
+  await expectRefused();
   await expectRefused();
   await rm(faults);
 };
 
-const putOldBack = async ({ path }: Disk) => rename(`${path}.old-shm`, `${path}-shm`);
+const putOldBack = async ({ path }: Case) => rename(`${path}.old-shm`, `${path}-shm`);
 
 it.for([
   ['-wal', 'its disk is full', failWith(28)],
@@ -69,12 +72,12 @@ it.for([
   ['-wal', 'another program reads it', openWith('BEGIN', 'COMMIT')],
   ['-wal', 'another program has it open', openWith('SELECT 1', 'SELECT 1')],
   ['-shm', 'another program writes to it', openWith('SELECT 1', 'CREATE TABLE notes (note)')],
-  ['-shm', 'others write to it by new shared memory', restartWal(async () => {})],
+  ['-shm', 'others write to it through new shared memory', restartWal(async () => {})],
   ['-shm', 'others wrote to it, and it was moved away and back', restartWal(moveAwayAndBack)],
   ['-shm', 'others wrote to it, and its WAL file could not be opened', restartWal(failToOpenWal)],
   ['-shm', 'others wrote to it, and the old shared memory was put back', restartWal(putOldBack)],
 ] as const)(
-  'no plant is lost when the %s file is removed while the database file cannot be closed, because %s',
+  'no plant is lost when the %s file is removed while the database file cannot be closed: %s',
   async ([suffix, , hinder]) => {
     const disk = await makeFaultyDisk();
     if (disk === undefined)

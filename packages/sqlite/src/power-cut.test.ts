@@ -55,11 +55,11 @@ describe('no acknowledged plant is missing', () => {
   });
 
   it.for([
-    ['another process wrote the WAL without a sync, through a link', writeWithoutSync, linkTo],
-    ['another process did so, while a third one reads', writeWithoutSync, readMeanwhile],
-    ['every sync of an earlier one failed, and another one reads', failToSync, readMeanwhile],
+    ['unsynced writes of another process, through a symbolic link', writeWithoutSync, linkTo],
+    ['unsynced writes of another process, while a third reads', writeWithoutSync, readMeanwhile],
+    ['failed syncs of another process, while a third reads', failToSync, readMeanwhile],
   ] as const)(
-    'no acknowledged plant is missing after a power cut, also when %s',
+    'no acknowledged plant is missing after a power cut, also after %s',
     async ([, write, nameFor], { skip }) => {
       const disk = await faultyDisk(skip);
       await write(disk, 150);
