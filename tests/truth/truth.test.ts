@@ -47,10 +47,7 @@ describe.concurrent.each(Object.entries(sequences))('%s', options, (store, byNam
       // On a disk of its own, or not.
       const plan = { seed: isFilled ? 4 : 9, acts: acts.split(', ') };
       const { falsehoods, isConfirmed, checked } = await check(plan);
-      expect({ ...plan, falsehoods: isConfirmed ? falsehoods : [] }).toEqual({
-        ...plan,
-        falsehoods: [],
-      });
+      expect(isConfirmed ? falsehoods : []).toEqual([]);
       expect(checked).toBeGreaterThan(20);
     });
   }

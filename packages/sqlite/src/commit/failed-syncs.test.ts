@@ -1,6 +1,6 @@
 import { type FaultyDisk, faultyDisk } from '@plantstore/test-support/faulty-disk';
 import { runsAll, sample } from '@plantstore/test-support/sample';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Creating, createOnFailingDisk, runStepsOnDisk } from '../../test/create-on-disk.ts';
 import { firstHuge, firstLarge } from '../../test/plant-of.ts';
 import {
@@ -95,38 +95,34 @@ const others: readonly Scenario[] = [
   ],
 ];
 
-describe('checkpoint between commits', () => {
-  // 1 is first, in the sample: three failures do not show whether the pages of the checkpoint are rewritten.
-  it.for(sample([1, 3], 2))(
-    'a checkpoint between commits reports a failed sync of the database file (%i times), and a power cut loses no acknowledged plant',
-    async (times, { skip }) => {
-      const disk = await faultyDisk(skip);
-      await createOnFailingDisk(disk, initial);
-      const fails = `database 1 ${times}`;
-      const large = [firstLarge, firstLarge + 60] as const;
-      const reasons = await createOnFailingDisk(disk, { fails, plants: large, end: 'kill' });
-      expect(reasons.join()).toContain('input-output');
-      await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
-      await expectNoLoss(disk, `a checkpoint, ${times}`, 250, 2_500);
-    },
-  );
-});
+// 1 is first, in the sample: three failures do not show whether the pages of the checkpoint are rewritten.
+it.for(sample([1, 3], 2))(
+  'a checkpoint between commits reports a failed sync of the database file (%i times), and a power cut loses no acknowledged plant',
+  async (times, { skip }) => {
+    const disk = await faultyDisk(skip);
+    await createOnFailingDisk(disk, initial);
+    const fails = `database 1 ${times}`;
+    const large = [firstLarge, firstLarge + 60] as const;
+    const reasons = await createOnFailingDisk(disk, { fails, plants: large, end: 'kill' });
+    expect(reasons.join()).toContain('input-output');
+    await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
+    await expectNoLoss(disk, `a checkpoint, ${times}`, 250, 2_500);
+  },
+);
 
-describe('a power cut loses no acknowledged plant after failed syncs', () => {
-  it.for(runsAll ? [...ofEachRun, ...others] : ofEachRun)(
-    'a power cut loses no acknowledged plant after failed syncs of %s',
-    async ([name, processes], { skip }) => {
-      const disk = await faultyDisk(skip);
-      for (const process of processes) {
-        if ('plants' in process) await createOnFailingDisk(disk, process);
-        else await runStepsOnDisk(disk, process);
-      }
-      // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
-      await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
-      await expectNoLoss(disk, name, 3, 90);
-    },
-  );
-});
+it.for(runsAll ? [...ofEachRun, ...others] : ofEachRun)(
+  'a power cut loses no acknowledged plant after failed syncs of %s',
+  async ([name, processes], { skip }) => {
+    const disk = await faultyDisk(skip);
+    for (const process of processes) {
+      if ('plants' in process) await createOnFailingDisk(disk, process);
+      else await runStepsOnDisk(disk, process);
+    }
+    // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
+    await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
+    await expectNoLoss(disk, name, 3, 90);
+  },
+);
 
 /** Expects every acknowledged plant in states of the files after power cuts since the first failed sync. */
 async function expectNoLoss(disk: FaultyDisk, what: string, step: number, count: number) {
