@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { recordLog } from '@plantstore/test-support/record-log';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   chunked,
   errorOf,
@@ -58,20 +58,6 @@ describe('a timeout', () => {
       expect(statusesOf(text)).toEqual(statuses);
     },
   );
-
-  it('a timeout is not later because an earlier request has waited', async () => {
-    const tokens = Promise.withResolvers<boolean>();
-    const options = { authenticate: async () => tokens.promise, headersTimeoutMs: 100 };
-    const { server, socket, until, ended } = await open(options);
-    socket.write(post(6));
-    await once(server, 'request');
-    const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 86_400_000);
-    tokens.resolve(true);
-    await until(responses(1));
-    now.mockRestore();
-    socket.write('POST /pl');
-    expect(statusesOf(await ended)).toEqual([200, 408]);
-  });
 
   it('a timeout behind another request refuses also a request that arrives completely after it', async () => {
     const { repository, until, completeAll } = onDemand();
