@@ -72,7 +72,6 @@ it.for([
   ['-wal', 'another program reads it', openWith('BEGIN', 'COMMIT')],
   ['-wal', 'another program has it open', openWith('SELECT 1', 'SELECT 1')],
   ['-shm', 'another program writes to it', openWith('SELECT 1', 'CREATE TABLE notes (note)')],
-  ['-shm', 'others write to it through new shared memory', restartWal(async () => {})],
   ['-shm', 'others wrote to it, and it was moved away and back', restartWal(moveAwayAndBack)],
   ['-shm', 'others wrote to it, and its WAL file could not be opened', restartWal(failToOpenWal)],
   ['-shm', 'others wrote to it, and the old shared memory was put back', restartWal(putOldBack)],

@@ -14,9 +14,9 @@ type Project = {
   readonly provide: <K extends keyof ProvidedContext>(key: K, value: ProvidedContext[K]) => void;
 };
 
-/** Starts the shared server. */
+/** Starts the shared server. Its autovacuum would start a process a second for so many databases. */
 export const setup = async (project: Project): Promise<() => Promise<void>> => {
-  const server = await startPostgres();
+  const server = await startPostgres('autovacuum = off');
   project.provide('postgresPort', server.port);
   project.provide('postgresFolder', server.folder);
   return server.dispose;

@@ -32,7 +32,7 @@ export const runSql = async (
 export const endSessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid()`;
 
-/** Returns the number of connections of this package to a database; the server's autovacuum has some, too. */
+/** Returns the number of connections of this package to a database. */
 export const connectionsOf = async (url: string): Promise<unknown> => {
   const [row] = await runSql(
     url,
