@@ -1,5 +1,5 @@
 /**
- * Whether every crash and failure of a disk is tested; `pnpm test` tests a fixed sample of them. `pnpm test:all` runs the tests
+ * Whether all cases of crashes, disk failures and acts run; `pnpm test` runs a fixed sample of them. `pnpm test:all` runs the tests
  * that import this module, also through others: a program that a test starts gets what to run as an argument.
  */
 export const runsAll = process.env['ALL_TESTS'] !== undefined;

@@ -2,10 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Operation } from '@plantstore/test-support/disk-trace';
 import { type FaultyDisk, faultyDisk } from '@plantstore/test-support/faulty-disk';
+import { runsAll } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 import { createOnFailingDisk, importOnDisk, runStepsOnDisk } from '../test/create-on-disk.ts';
 import { plantOf } from '../test/plant-of.ts';
-import { inspectStates, noneAllOrSome, sampleOf } from '../test/surviving-states.ts';
+import { inspectStates, noneAllOrSome } from '../test/surviving-states.ts';
 
 /** Returns the operations without the syncs of the folder, or of files, as if they were missing in the code. */
 const withoutSyncs = (operations: readonly Operation[], of: 'folder' | 'files') =>
@@ -33,7 +34,8 @@ const scenarios: Record<string, (disk: FaultyDisk) => Promise<unknown>> = {
   },
 };
 
-const everyState = { first: 0, step: 1, count: Infinity, survivals: noneAllOrSome };
+/** The states after each operation, or after each fifth one. */
+const choice = { first: 0, step: runsAll ? 1 : 5, count: Infinity, survivals: noneAllOrSome };
 
 describe('a kill or a power cut', () => {
   it.for(Object.entries(scenarios))(
@@ -42,17 +44,14 @@ describe('a kill or a power cut', () => {
       const disk = await faultyDisk(skip);
       await run(disk);
       const operations = await disk.operations();
-      const { states, acknowledged, faults } = await inspectStates(
-        operations,
-        sampleOf(everyState),
-      );
+      const { states, acknowledged, faults } = await inspectStates(operations, choice);
       expect(faults).toEqual([]);
       expect(acknowledged).toBeGreaterThan(0);
       const controls: number[] = [];
       for (const of of ['folder', 'files'] as const) {
         // At the end, nothing else can make the data durable.
         const control = withoutSyncs(operations, of);
-        const found = await inspectStates(control, { ...everyState, first: control.length - 1 });
+        const found = await inspectStates(control, { ...choice, first: control.length - 1 });
         controls.push(found.faults.length);
       }
       console.log(

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Operation } from '@plantstore/test-support/disk-trace';
 import { createFolder, type Survives } from '@plantstore/test-support/power-cut';
-import { runsAll } from '@plantstore/test-support/sample';
 import { openAsOwner } from '../src/open/owned-database.ts';
 import type { Database } from '../src/open/connection.ts';
 import { plantOf } from './plant-of.ts';
@@ -84,11 +83,6 @@ type Choice = {
   readonly step: number;
   readonly count: number;
   readonly survivals: (index: number) => readonly Survives[];
-};
-
-/** Returns a choice with a step five times as long; the same choice if everything runs. */
-export const sampleOf = (choice: Choice): Choice => {
-  return runsAll ? choice : { ...choice, step: 5 * choice.step };
 };
 
 /**

@@ -3,12 +3,7 @@ import { runsAll, sample } from '@plantstore/test-support/sample';
 import { expect, it } from 'vitest';
 import { type Creating, createOnFailingDisk, runStepsOnDisk } from '../../test/create-on-disk.ts';
 import { firstHuge, firstLarge } from '../../test/plant-of.ts';
-import {
-  firstFailedSync,
-  inspectStates,
-  noneAllOrSome,
-  sampleOf,
-} from '../../test/surviving-states.ts';
+import { firstFailedSync, inspectStates, noneAllOrSome } from '../../test/surviving-states.ts';
 
 /** Creates a file with many pages, so that later commits write only some of them. */
 const initial: Creating = { plants: [0, 900], end: 'close', clients: 900 };
@@ -49,11 +44,19 @@ const ofEachRun: readonly Scenario[] = [
   removed('-owner'),
   checkpointOnClose('then another program opens it', 'database 1 1', reading),
   rewriteAtOpen('direct 1 1'),
+  // No other scenario notices an open that does not rewrite the last pages of the database file.
+  [
+    'the WAL file at open, and the database file at a checkpoint',
+    [
+      { plants: [0, 900], end: 'kill' },
+      { fails: 'wal 1 3,database 1 2', plants: [880, 900], end: 'close' },
+    ],
+  ],
   ['the folder, once', [{ fails: 'folder 1 1', plants: [0, 20], end: 'kill' }]],
 ];
 
 const others: readonly Scenario[] = [
-  ...[1, 2, 6].map(wal),
+  ...[1, 6].map(wal),
   [
     'the WAL file, and the database file at a checkpoint',
     [initial, { fails: 'wal 5 6,database 1 1', plants: [880, 930], end: 'kill' }],
@@ -63,14 +66,7 @@ const others: readonly Scenario[] = [
     'the database file at a checkpoint between commits, and an exit without a close',
     [initial, { fails: 'database 1 1', plants: [firstHuge, firstHuge + 1], end: 'exit' }],
   ],
-  [
-    'the WAL file at open, and the database file at a checkpoint',
-    [
-      { plants: [0, 900], end: 'kill' },
-      { fails: 'wal 1 3,database 1 2', plants: [880, 900], end: 'close' },
-    ],
-  ],
-  ...['direct 1 1', 'direct 1 9', 'fallback 1 2'].map((rewrite) =>
+  ...['direct 1 9', 'fallback 1 2'].map((rewrite) =>
     checkpointOnClose(`then of its rewriting (${rewrite})`, `database 1 1,${rewrite}`),
   ),
   ...['direct 1 9', 'fallback 1 2'].map(rewriteAtOpen),
@@ -83,12 +79,13 @@ const others: readonly Scenario[] = [
     'the folder of an existing file',
     [initial, { fails: 'folder 1 2', plants: [880, 900], end: 'kill' }],
   ],
-  // Not in each run, because Node 22 records the removal: a power cut before the copy loses plants.
+  // Not in each run: on Node 22, the trace has the removal, and a power cut before the copy loses plants.
   removed('-wal'),
   ...[1, 2].map((times): Scenario => [
     `the database file, when the plants of a removed WAL file are copied to it (${times} times)`,
     [initial, { fails: `database 1 ${times}`, plants: [880, 930], end: 'lose -wal' }],
   ]),
+  // No other scenario notices a close that does not rewrite the last pages of the database file.
   [
     'the database file, when the plants of a removed WAL file are copied to it, and a close',
     [initial, { fails: 'database 1 1', plants: [880, 930], end: 'fail -wal' }],
@@ -106,7 +103,7 @@ it.for(sample([1, 3], 2))(
     const reasons = await createOnFailingDisk(disk, { fails, plants: large, end: 'kill' });
     expect(reasons.join()).toContain('input-output');
     await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
-    await expectNoLoss(disk, `a checkpoint, ${times}`, 250, 2_500);
+    await expectNoLoss(disk, `a checkpoint, ${times}`, 500, 2_500);
   },
 );
 
@@ -120,7 +117,7 @@ it.for(runsAll ? [...ofEachRun, ...others] : ofEachRun)(
     }
     // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
     await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
-    await expectNoLoss(disk, name, 3, 90);
+    await expectNoLoss(disk, name, 10, 90);
   },
 );
 
@@ -128,10 +125,8 @@ it.for(runsAll ? [...ofEachRun, ...others] : ofEachRun)(
 async function expectNoLoss(disk: FaultyDisk, what: string, step: number, count: number) {
   const operations = await disk.operations();
   const first = firstFailedSync(operations);
-  const { states, acknowledged, faults } = await inspectStates(
-    operations,
-    sampleOf({ first, survivals: noneAllOrSome, step, count }),
-  );
+  const choice = { first, survivals: noneAllOrSome, step, count };
+  const { states, acknowledged, faults } = await inspectStates(operations, choice);
   console.log(
     `failed syncs of ${what}: ${states} states, ${acknowledged} plants acknowledged, ${faults.length} states with a fault`,
   );
