@@ -39,7 +39,7 @@ fail some [write,sync,truncate,create,open,read,lock] [28,5,24] | disk lock chan
   | echo '$1 $2 * 300 0' >> $ROOT/faults | rm -f $ROOT/faults
 delay [sync,write] [50,700,2500] | slow | sh | echo '$1 0 * 1000 $2' >> $ROOT/faults
   | rm -f $ROOT/faults
-chmod [0,400] [$FOLDER,$DB,$DB-wal,$DB-shm] | mode | sh | chmod $1 $2; : | chmod -R u+rwX $FOLDER; :
+chmod [0,400] [$FOLDER,$DB,$DB-wal,$DB-shm] | mode | sh | chmod $1 $2; : | chmod -R u+rwX $FOLDER*; :
 move [$DB,$DB $DB-*,$FOLDER] away and back [,,SIGTERM,SIGKILL] | alone moved | sh
   | for f in $1; do mv $f $f.away; done; : | for f in $FOLDER.away $FOLDER/*.away
     ; do test -e $f && to=$(dirname $f)/$(basename $f .away) && rm -rf $to && mv $f $to; done; :
