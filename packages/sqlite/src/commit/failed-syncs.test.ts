@@ -79,7 +79,8 @@ const others: readonly Scenario[] = [
     'the folder of an existing file',
     [initial, { fails: 'folder 1 2', plants: [880, 900], end: 'kill' }],
   ],
-  // Not in each run: on Node 22, the trace has the removal, and a power cut before the copy loses plants.
+  // Not in each run: the trace of Node 22 has the removal, and a power cut before the copy loses
+  // plants.
   removed('-wal'),
   ...[1, 2].map((times): Scenario => [
     `the database file, when the plants of a removed WAL file are copied to it (${times} times)`,
