@@ -1,9 +1,13 @@
 import { defineConfig } from 'vitest/config';
 import { maxWorkers, reporters, testsIn } from '../../vitest.config.ts';
 
-/** Tests of what a version of Node may change: its SQLite, sockets, parsers, threads and permissions. */
+/**
+ * Tests of what a version of Node may change: its SQLite, sockets, parsers, threads and permissions;
+ * and of what depends on the user, because CI runs them on the oldest version as another user.
+ */
 const files: Readonly<Record<string, readonly string[]>> = {
   'packages/plantstore': ['src/{settings,serve}/*', 'src/main'],
+  'packages/postgres': ['src/bad-input'],
   'packages/server': ['src/{fetch,node}/**/!(flood|unwanted-bytes)'],
   'packages/sqlite': [
     'src/{power-cut,preloads,repository,restricted-process}',

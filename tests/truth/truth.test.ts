@@ -2,12 +2,15 @@ import { requiresOpenssl } from '@plantstore/test-support/certificate';
 import { requires, requiresLinux } from '@plantstore/test-support/requires';
 import { sample } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
+import type { Act } from './acts.ts';
 import { createMachine } from './machine.ts';
+import { postgresActs } from './postgres.ts';
+import { sqliteActs } from './sqlite.ts';
 import { mayFill } from './store.ts';
 
 /**
  * Acts on each store, by what happens; `pnpm test` runs the first list of each store, CI all lists.
- * `pnpm test:truth` runs random ones.
+ * `pnpm test:truth` runs random ones, once a week many of them.
  */
 const sequences = {
   sqlite: {
@@ -25,6 +28,8 @@ const sequences = {
     'other programs that read, lock and change the file, and renewed files':
       'read with another program 900, renew the tokens, lock with another program IMMEDIATE 900, ' +
       'truncate -s 99 cert, VACUUM, rm -f tokens, VACUUM SIGKILL, rm -f key, renew the certificate',
+    'limits, permissions and pauses of the process':
+      'limit fsize=99999, chmod 400 $DB, suspend the server, chmod 0 $FOLDER, remove -owner, SIGKILL',
   },
   postgres: {
     'restarts and crashes of the database':
@@ -37,8 +42,20 @@ const sequences = {
       'fill the disk, lock the table in ACCESS EXCLUSIVE mode for 1, lock the id 1 for 1 and ' +
       'COMMIT, leave out plants in a trigger, rewrite plants in a trigger, ' +
       'refuse plants at the commit, import 100 plants completely beside a server',
+    'settings and privileges that change':
+      'take the standby away, refuse logins, make the database read-only, limit nofile=25, ' +
+      'revoke privileges, add a column, SIGTERM',
   },
 };
+
+it('the lists have an act of each row of the tables', () => {
+  const names = Object.values(sequences).flatMap((byName) =>
+    Object.values(byName).join(', ').split(', '),
+  );
+  const isInList = (row: readonly Act[]) => row.some(({ name }) => names.includes(name));
+  const rows = [...sqliteActs, ...postgresActs].filter((row) => !isInList(row));
+  expect(rows.map(([act]) => act?.name)).toEqual([]);
+});
 
 const options = { ...requiresLinux, ...requiresOpenssl };
 describe.concurrent.each(Object.entries(sequences))('%s', options, (store, byName) => {
