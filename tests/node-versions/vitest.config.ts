@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { maxWorkers, reporters, testsIn } from '../../vitest.config.ts';
 
 /**
- * Tests of what a version of Node may change: its SQLite, sockets, parsers, threads and permissions;
- * and of what depends on the user, because CI runs them on the oldest version as another user.
+ * Tests of what a version of Node may change: its SQLite, sockets, parsers, threads and permissions.
+ * Also of what depends on the user, because CI runs them on the oldest version as another user.
  */
 const files: Readonly<Record<string, readonly string[]>> = {
   'packages/plantstore': ['src/{settings,serve}/*', 'src/main'],
@@ -13,7 +13,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'src/{power-cut,preloads,repository,restricted-process}',
     'src/{commit/failed-syncs,open/{bad-files,owner-lock,rewriter},read/*}',
   ],
-  tests: ['black-box/{commands,first-run,handed-sockets,stop,tls}'],
+  tests: ['black-box/{commands*,first-run,handed-sockets,stop,tls}'],
 };
 
 /** For other versions of Node than that of the workspace. Needs a build. */

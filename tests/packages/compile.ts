@@ -18,7 +18,7 @@ const node = '--target es2022 --lib es2022 --types node';
 const all = 'use-core.ts use-sqlite.ts use-postgres.ts use-server.ts';
 const withDom = '--target es2024 --lib es2024,dom,dom.iterable';
 
-/** Options of the compiler and files of the folder `consumer`, as in an app. */
+/** Options of the compiler, and files, as in an app. */
 const projects = {
   nodenext: `${node} --module nodenext ${all}`,
   bundler: `${node} --module preserve --moduleResolution bundler ${all}`,

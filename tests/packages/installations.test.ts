@@ -92,7 +92,7 @@ it.each([
   ],
   ['@plantstore/client', ['neverthrow'], {}],
 ])(
-  'the packed manifest of %s has the dependencies %j, and optional peers of any version',
+  'the packed manifest of %s has the dependencies %j, and its peers are optional',
   async (name, dependencies, peers) => {
     const manifest = await readManifest(app, name);
     expect(Object.keys(manifest.dependencies ?? {}).toSorted()).toEqual(dependencies);
@@ -194,7 +194,7 @@ describe('an installation with TypeScript', () => {
   });
 });
 
-// The oldest supported version and the newest one. The others run on the version that runs the tests.
+// The oldest supported version and the newest one. All else runs on the Node of these tests.
 it.each(['22.18', '26'])('an installation on Node %s runs every package', async (name) => {
   const node = join(tools, `node_modules/node-${name}/bin/node`);
   const run = async (...args: readonly string[]) => runIn(app, node, args, { node });

@@ -16,7 +16,7 @@ export type Installation = {
 
 type Dependencies = Readonly<Record<string, string>>;
 
-/** Installs packages into an empty folder; ours come from the registry, which passes on the others. */
+/** Installs packages into an empty folder. Ours come from the registry, which passes on the others. */
 type Install = (
   folder: string,
   registry: string,
@@ -134,7 +134,7 @@ const versionsOf = (...names: readonly string[]): Dependencies =>
 
 /** The compiler, and the types of Node. */
 export const compiler = versionsOf('typescript', '@types/node');
-/** What the examples of servers need, with a hundred packages below; in the versions of the benchmark. */
+/** Frameworks of the example servers, in the versions of the benchmark. */
 const { express, fastify } = (
   JSON.parse(readFileSync(join(root, 'bench/peers/package.json'), 'utf8')) as {
     readonly dependencies: Readonly<Record<'express' | 'fastify', string>>;
@@ -145,7 +145,7 @@ const frameworks = { express, fastify, '@types/express': '5' };
 const copyInto = async (folder: string, path: string, name = '') =>
   cp(join(root, path), join(folder, name), { recursive: true });
 
-/** Installs all packages with npm, with what the programs of the tests need, and copies these programs. */
+/** Installs all packages with npm and what the programs of the tests need, and copies them. */
 export const installApp = async (folder: string, registry: string): Promise<void> => {
   await npm(folder, registry, { ...withZod, ...compiler, ...frameworks });
   await copyInto(folder, 'tests/packages/consumer');

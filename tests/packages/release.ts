@@ -9,7 +9,7 @@ import { freePort } from '@plantstore/test-support/free-port';
 import { installApp, installTools } from './installations.ts';
 import { runIn, untilItResponds } from './run-in.ts';
 
-/** Packages that were released to a registry on this machine, and what is installed once for all tests. */
+/** Packages released to a registry on this machine, and what is installed once for all tests. */
 export type Release = {
   /** URL of the registry; it passes requests for other packages on to npm's. */
   readonly registry: string;

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 
 const exec = promisify(execFile);
 
-// Variables that npx, pnpm and vitest set for child processes. They would direct npm to this workspace, or
-// change the output of the programs.
+// Variables that npx, pnpm and vitest set for child processes. They would direct npm to this
+// workspace, or change the output of the programs.
 const workspaceVariables =
   /^(npm_(?!config_)|npm_config_(local_|global_)?prefix$|pnpm_|vitest|force_color$|node_(options|path|env|v8_coverage)$)/i;
 const env = Object.fromEntries(

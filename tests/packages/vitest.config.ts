@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { maxWorkers, reporters, testsIn } from '../../vitest.config.ts';
 
-/** Tests of the packages as they are released: installed by each package manager, on each runtime. */
+/** Tests of the released packages: installed by each package manager, on each runtime. */
 export default defineConfig({
   test: { maxWorkers, reporters, projects: [testsIn('tests/packages')] },
 });

@@ -51,7 +51,10 @@ import [2,100,2000] plants [completely,killed] [beside a server,alone] | command
   | $1,$2,$3
 `);
 
-/** Performs commands, and others that end them; without those, other acts do not wait for them. */
+/**
+ * Runs commands to begin an act, and others to end it. Without those, the act ends with its first
+ * commands, while other acts begin.
+ */
 export const performWith =
   (run: (commands: string, variables: object) => Promise<unknown>): Perform =>
   async (world, { begin, end, ending }) => {
@@ -78,9 +81,9 @@ export const ways: Readonly<Record<string, Perform>> = {
     const { url } = await world.start();
     const what = { from, to: performance.now(), status, url };
     // Nothing else may have changed what a start finds.
-    const isKnown = world.causesIn(what) === 'command';
+    const isAlone = world.causesIn(what) === 'command';
     const isTrue = (status === 0) === (url !== undefined);
-    world.compare('a start succeeds if its settings are right', isTrue || !isKnown, what);
+    world.compare('a start succeeds if its settings are right', isTrue || !isAlone, what);
   },
 
   /** Imports as many new plants as known ones and refused ones. */

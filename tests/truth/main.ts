@@ -1,4 +1,4 @@
-// `pnpm test:truth`: runs random plans, and prints what was said and is not true.
+// `pnpm test:truth`: makes random runs, and prints each false statement of the program.
 import { parseArgs } from 'node:util';
 import { createMachine } from './machine.ts';
 
@@ -15,11 +15,11 @@ const first = Number(values.seed);
 let last = first + Number(values.runs) - 1;
 let next = first;
 let checked = 0;
-// The runs that a signal finds are completed, so that their processes and mounts end, also if both
-// a terminal and pnpm send it.
+// A signal lets the current runs end, with their processes and mounts, also if a terminal and pnpm
+// both send it.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (last = -1));
 // Several at a time, because a run mostly waits.
-await Promise.all([runNext(), runNext(), runNext(), runNext()]);
+await Promise.all(Array.from({ length: Math.min(4, Number(values.runs)) }, runNext));
 console.log(`${values.store}: ${next - first} runs from seed ${first}, ${checked} statements`);
 
 async function runNext(): Promise<void> {

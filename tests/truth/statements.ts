@@ -1,8 +1,8 @@
 import { type Probe, type Sent, tokenCounts } from './clients.ts';
 import type { LogLine, Program, Time } from './program.ts';
-import type { Reading, World } from './world.ts';
+import { type Reading, shutdownMs, type World } from './world.ts';
 
-/** Compares what the program has said in a run with the disk and with what was done. */
+/** Compares what the program has reported in a run with the disk and with what was done. */
 export function judge(world: World): void {
   const { sent, stored, servers, commands, probes, causes, readings } = world;
   // A line that is no JSON ends the run.
@@ -17,7 +17,7 @@ export function judge(world: World): void {
     const isAfter = ({ from }: Sent) => from > cause.to + 2_000;
     cause.to = stored.find(isAfter)?.to ?? Infinity;
   }
-  // A disk that becomes full after a start has asked for space can end a process.
+  // A disk that becomes full after the check of its space can end a process with SIGBUS.
   for (const one of [...servers, ...commands])
     if (one.process.signalCode === 'SIGBUS' && /disk/.test(world.causesIn(one)))
       Object.assign(one, { ending: 'SIGKILL', endingAt: one.to - 1_000 });
@@ -26,15 +26,15 @@ export function judge(world: World): void {
   for (const one of sent) judgeResponse(world, one, sentById);
   for (const one of servers) judgeLog(world, one);
   for (const one of [...servers, ...commands])
-    world.compare('a program says how it has ended', saysHowItEnded(world, one), one);
+    world.compare('a program reports how it has ended', reportsItsEnd(world, one), one);
   judgeTokens(world);
   judgeMetrics(world);
 }
 
 type SentById = ReadonlyMap<string, readonly Sent[]>;
 
-/** The limit of a stop, and by how much the clocks of two processes differ. */
-const [shutdownMs, clockMs] = [2_000, 20];
+/** By how much the clocks of two processes differ, in milliseconds. */
+const clockMs = 20;
 
 function judgeReading(world: World, reading: Reading, sentById: SentById): void {
   const { name, rows, damage, from, to } = reading;
@@ -77,7 +77,7 @@ function judgeResponse(world: World, one: Sent, sentById: SentById): void {
   }
   const cause = line?.cause;
   if (status !== 503 || cause === undefined || isOfStop(one)) return;
-  // The time that it took is said in milliseconds.
+  // The cause contains its time in milliseconds.
   const saidMs = isTimeout(cause) ? Number(/(\d+) ms/.exec(cause)?.[1]) : Infinity;
   const isTrue = isCaused(world, cause, one) || one.to - one.from >= saidMs - clockMs;
   world.compare('503: its cause is true', isTrue, one);
@@ -112,8 +112,8 @@ function judgeLog(world: World, server: Program): void {
   }
 }
 
-/** Whether the status and the last line of a server, or what a command says, are true. */
-function saysHowItEnded(world: World, program: Program): boolean {
+/** Whether the status and the last line of a server, or the output of a command, are true. */
+function reportsItsEnd(world: World, program: Program): boolean {
   const { url, ending, endingAt, to, status, lines, errors } = program;
   if (ending === 'SIGKILL') return true;
   if (url === undefined && status === 1) return isCaused(world, errors, program);
@@ -184,9 +184,9 @@ const reasons: readonly (readonly [reason: RegExp, causes: RegExp])[] = [
   [/cannot be (written to|opened|examined)|EACCES/, /mode|disk|limits|moved/],
   [/damaged/, /replaced|disk/],
   [/no database server can be reached|ECONNREFUSED/, /down|network/],
-  [/password|does not permit this login|(limit of|too many) (clients|connections)/, /role/],
+  [/password|does not permit this login|too many (clients|connections)/, /role/],
   [/another session has locked/, /lock|slow|network|standby|table/],
-  [/lacks a privilege|may not create or alter|permission denied/, /role|table/],
+  [/lacks a privilege|permission denied/, /role|table/],
   [/accepts (no )?writes|read-only transaction/, /read-only/],
   [/No space left|53100/, /disk/],
   [/a pooler has opened/, /network/],

@@ -43,7 +43,7 @@ export const shell = async (commands: string, variables: object): Promise<unknow
 /** Whether a database can be on a disk of its own, which becomes full. */
 export const mayFill = process.geteuid?.() === 0 && (await mayMount(tmpdir()));
 
-/** Repeats what can fail for a minute, which a busy machine does not need. */
+/** Returns whether a condition becomes true within 600 attempts, with 100 ms between them. */
 export async function isTrueSoon(isTrue: () => Promise<boolean>): Promise<boolean> {
   for (let left = 600; left > 0; left -= 1) {
     if (await isTrue().catch(() => false)) return true;

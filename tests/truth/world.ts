@@ -5,10 +5,13 @@ import { create, freshId, get, type Probe, type Sent, usesFiles } from './client
 import { Program, type Time } from './program.ts';
 import { type Disk, diskOf, isTrueSoon, type Store, textOf } from './store.ts';
 
-/** What servers are started with. */
+/** The limit of a stop, in milliseconds. */
+export const shutdownMs = 2_000;
+
+/** Settings of the servers. */
 export const serverArgs = (
   '--port 0 --health-port 0 --metrics on --log json --tokens-file tokens --tls-cert cert ' +
-  '--tls-key key --handler-timeout-ms 2000 --shutdown-timeout-ms 2000'
+  `--tls-key key --handler-timeout-ms 2000 --shutdown-timeout-ms ${shutdownMs}`
 ).split(' ');
 
 /** Variables of the shell commands. */
@@ -20,18 +23,18 @@ const variables = {
     -keyout $ROOT/key -out $ROOT/cert 2> /dev/null`,
 };
 
-/** What `/metrics` says of a server that does nothing. */
+/** Lines of `/metrics` of a server without requests. */
 const idle = ['store_up 1', 'plants_waiting 0', 'requests_in_flight 0', 'connections 0'];
 
 /** Plants that were read: each acknowledged before `from`, none that was sent after `to`. */
 export type Reading = Disk & Time & { readonly name: string };
 
-/** A server, clients that create plants, and a record of what was done and said. */
+/** A server, clients that create plants, and a record of what was done and reported. */
 export class World {
   readonly servers: Program[] = [];
   readonly commands: Program[] = [];
   readonly sent: Sent[] = [];
-  /** What was said to be stored. */
+  /** Plants that were reported as stored. */
   readonly stored: Sent[] = [];
   readonly probes: Probe[] = [];
   readonly readings: Reading[] = [];
@@ -63,7 +66,7 @@ export class World {
     this.falsehoods.push({ statement, what: `${inspect(what, options)} | causes: ${causes}` });
   }
 
-  /** Returns the names of the causes that were there. */
+  /** Returns the names of the causes that were there, as a text that regular expressions search. */
   causesIn({ from, to }: Time): string {
     const found = this.causes.filter((one) => one.from <= to && one.to >= from);
     return found.flatMap(({ names }) => names).join(' ');
@@ -110,7 +113,7 @@ export class World {
     this.compare('a reading counts its rows', isTrue, { name, said, count: disk.rows.size });
   }
 
-  /** Waits until creates succeed, asks for what is exact while nothing changes, and stops. */
+  /** Waits until creates succeed, checks tokens, certificate and metrics, and stops the server. */
   async finish(loaded: Promise<void>): Promise<void> {
     const isRecovered = await isTrueSoon(async () => {
       await this.start();

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type * as packed from '@plantstore/client';
+import { connectRaw, sendRaw } from '@plantstore/test-support/raw-http';
 import { build } from 'tsup';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { spawnProgram, untilOutput } from '../../black-box/program.ts';
@@ -105,6 +106,20 @@ describe('suite of the packed client', () => {
     });
     expectNoFailures(await findings);
   });
+});
+
+it('workerd continues to serve after it has dropped requests of disconnected clients', async () => {
+  const port = Number(new URL(await startWorker('dropped-requests', '2026-01-01')).port);
+  const body = '{"id":7,"name":"Monstera"}';
+  const head = 'POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\n';
+  const type = 'Content-Type: application/json\r\n';
+  const request = `${head}${type}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const { socket } = await connectRaw(port);
+  socket.write(request);
+  // maxInFlight is 1.
+  while ((await sendRaw(port, request)).status !== 503);
+  socket.resetAndDestroy();
+  while ((await sendRaw(port, request)).status !== 200);
 });
 
 describe('the packed client with an injected fetch', () => {

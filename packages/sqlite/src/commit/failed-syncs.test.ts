@@ -79,8 +79,7 @@ const others: readonly Scenario[] = [
     'the folder of an existing file',
     [initial, { fails: 'folder 1 2', plants: [880, 900], end: 'kill' }],
   ],
-  // Not in each run: the trace of Node 22 has the removal, and a power cut before the copy loses
-  // plants.
+  // Not on Node 22, whose trace has the removal: a power cut before the copy loses plants.
   removed('-wal'),
   ...[1, 2].map((times): Scenario => [
     `the database file, when the plants of a removed WAL file are copied to it (${times} times)`,
@@ -93,7 +92,8 @@ const others: readonly Scenario[] = [
   ],
 ];
 
-// 1 is first, in the sample: three failures do not show whether the pages of the checkpoint are rewritten.
+// Each run has the first: three failures do not show whether the pages of the checkpoint are
+// rewritten.
 it.for(sample([1, 3], 2))(
   'a checkpoint between commits reports a failed sync of the database file (%i times), and a power cut loses no acknowledged plant',
   async (times, { skip }) => {
@@ -112,17 +112,18 @@ it.for(runsAll ? [...ofEachRun, ...others] : ofEachRun)(
   'a power cut loses no acknowledged plant after failed syncs of %s',
   async ([name, processes], { skip }) => {
     const disk = await faultyDisk(skip);
-    for (const process of processes) {
-      if ('plants' in process) await createOnFailingDisk(disk, process);
-      else await runStepsOnDisk(disk, process);
+    for (const one of processes) {
+      if ('plants' in one) await createOnFailingDisk(disk, one);
+      else await runStepsOnDisk(disk, one);
     }
-    // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
+    // This process reads data from the page cache that is not on the disk, and acknowledges it to
+    // clients that retry.
     await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
     await expectNoLoss(disk, name, 10, 90);
   },
 );
 
-/** Expects every acknowledged plant in states of the files after power cuts since the first failed sync. */
+/** Expects every acknowledged plant after power cuts since the first failed sync. */
 async function expectNoLoss(disk: FaultyDisk, what: string, step: number, count: number) {
   const operations = await disk.operations();
   const first = firstFailedSync(operations);
