@@ -69,7 +69,7 @@ const requests: Readonly<
   'path-unknown': raw('POST /plants/ HTTP/1.1', { Host: 'localhost' }, ''),
   'method-not-allowed': raw('GET /plants HTTP/1.1', { Host: 'localhost' }, ''),
   async 'request-timeout'(cleanup) {
-    const args = ['--database', 'memory:', '--headers-timeout-ms', '100'];
+    const args = ['--headers-timeout-ms', '100'];
     const { port } = await startProgram({ args }, cleanup);
     return sendRaw(port, Buffer.from('POST /plants HTTP/1.1\r\nHost: loc'));
   },
@@ -108,7 +108,7 @@ describe('the real server', () => {
   let server: RunningProgram | undefined;
   let stop = async () => {};
   beforeAll(async () => {
-    server = await startProgram({ args: ['--database', 'memory:'] }, (task) => {
+    server = await startProgram({}, (task) => {
       stop = task;
     });
   });

@@ -18,7 +18,7 @@ const run = promisify(execFile);
 
 // Only Linux has /proc.
 it('the process has the name of the program', requiresLinux, async () => {
-  const { process: child } = await startProgram({ args: ['--database', 'memory:'] });
+  const { process: child } = await startProgram();
   expect(await readFile(`/proc/${child.pid}/comm`, 'utf8')).toBe('plantstore\n');
 });
 
@@ -39,7 +39,7 @@ it('a first run without tokens prints a curl command that works as pasted, repea
 });
 
 it('a log whose pipe is closed does not keep plants from being created', async () => {
-  const server = await startProgram({ args: ['--database', 'memory:'] });
+  const server = await startProgram();
   server.process.stdout?.destroy();
   server.process.stderr?.destroy();
   for (const id of [1, 2, 3, 4, 5])

@@ -9,7 +9,7 @@ import { beginPost } from './begin-post.ts';
 import { newFolder, post, spawnProgram, startProgram, untilLogged } from './program.ts';
 import { stoppingMessage } from '../../packages/plantstore/src/serve/log-messages.ts';
 
-const startWithHealth = async (args: readonly string[]) => {
+const startWithHealth = async (args: readonly string[] = []) => {
   const server = await startProgram({ args: ['--health-port', '0', ...args] });
   const { health } = JSON.parse(server.stdout().split('\n')[0] ?? '') as { health: string };
   const statusOf = async (path: string) => (await fetch(health + path)).status;
@@ -18,7 +18,7 @@ const startWithHealth = async (args: readonly string[]) => {
 
 describe('health port of the real server', () => {
   it('the health port of the real server is not ready during a graceful shutdown', async () => {
-    const { server, statusOf } = await startWithHealth(['--database', 'memory:']);
+    const { server, statusOf } = await startWithHealth();
     const inFlight = await beginPost(server, '{"id":7,"name":"x"}');
     server.process.kill('SIGTERM');
     await untilLogged(server, stoppingMessage);
@@ -56,7 +56,6 @@ describe('the health check of the image', () => {
     async (host) => {
       const port = await freePort();
       const env = {
-        PLANTSTORE_DATABASE: 'memory:',
         PLANTSTORE_HEALTH_PORT: String(port),
         ...(host !== '' && { PLANTSTORE_HOST: host }),
       };

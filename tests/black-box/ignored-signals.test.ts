@@ -4,7 +4,7 @@ import { post, startProgram, untilLogged } from './program.ts';
 
 // SIGUSR1 opens Node's debugger by default, and the others end the process. Windows does not have them.
 it('a signal that the server does not use is ignored with a log line', requiresPosix, async () => {
-  const server = await startProgram({ args: ['--database', 'memory:'] });
+  const server = await startProgram();
   for (const signal of ['SIGUSR1', 'SIGUSR2', 'SIGIO'] as const) {
     server.process.kill(signal);
     await untilLogged(server, `"signal":"${signal}"`);

@@ -100,7 +100,7 @@ describe('lines of the log that cannot be written', () => {
 describe('lines of the log at a stop', () => {
   it('log lines at a stop reach a reader that is slow', async () => {
     const requests = 100;
-    const server = await startProgram({ args: ['--database', 'memory:'] });
+    const server = await startProgram();
     server.process.stdout?.pause();
     await requestLongPaths(server.url, requests);
     server.process.kill('SIGTERM');
@@ -123,7 +123,7 @@ describe('lines of the log at a stop', () => {
   });
 
   it('log lines at a stop that are never read do not delay it beyond its deadline', async () => {
-    const args = ['--database', 'memory:', '--shutdown-timeout-ms', '1'];
+    const args = ['--shutdown-timeout-ms', '1'];
     const server = await startProgram({ args });
     server.process.stdout?.pause();
     await requestLongPaths(server.url, 100);

@@ -52,12 +52,7 @@ describe('the metrics of the real server', () => {
   });
 
   it('the metrics show the requests in flight and the connections', async () => {
-    const { server, lines } = await startMeasured([
-      '--database',
-      'memory:',
-      '--max-in-flight',
-      '7',
-    ]);
+    const { server, lines } = await startMeasured(['--max-in-flight', '7']);
     const inFlight = await beginPost(server, '{"id":7,"name":"x"}');
     expect(await lines('requests_in_flight')).toEqual([
       'plantstore_requests_in_flight 1',

@@ -83,13 +83,14 @@ export type RunningProgram = ProgramProcess & { readonly url: string; readonly p
 
 const urlPattern = /https?:\/\/[^"\s]+/;
 
-/** Starts the real program on a free port and waits until it accepts requests. */
+/** Starts the real program on a free port, in memory by default, and waits until it accepts requests. */
 export const startProgram = async (
   options: ProgramOptions = {},
   cleanup: Cleanup = onTestFinished,
 ): Promise<RunningProgram> => {
   const env = {
     PLANTSTORE_PORT: '0',
+    PLANTSTORE_DATABASE: 'memory:',
     PLANTSTORE_TOKENS: token,
     // Limits that no request reaches, however busy the machine is.
     PLANTSTORE_HEADERS_TIMEOUT_MS: '60000',

@@ -18,7 +18,7 @@ const size = 20_000_000;
 let server: RunningProgram;
 let stop: Parameters<Cleanup>[0] = async () => {};
 beforeAll(async () => {
-  server = await startProgram({ args: ['--database', 'memory:'] }, (task) => {
+  server = await startProgram({}, (task) => {
     stop = task;
   });
 });

@@ -17,7 +17,7 @@ import {
 const serverWithFile = async (text: string) => {
   const path = join(await newFolder(), 'tokens');
   await writeFile(path, text);
-  const args = ['--database', 'memory:', '--tokens-file', path];
+  const args = ['--tokens-file', path];
   return { path, server: await startProgram({ args, env: { PLANTSTORE_TOKENS: '' } }) };
 };
 

@@ -3,9 +3,7 @@ import { beginPost } from './begin-post.ts';
 import { startProgram } from './program.ts';
 
 it('a stop whose deadline cuts a request says so, does not blame the client, and exits with 1', async () => {
-  const server = await startProgram({
-    args: ['--database', 'memory:', '--shutdown-timeout-ms', '100'],
-  });
+  const server = await startProgram({ args: ['--shutdown-timeout-ms', '100'] });
   const inFlight = await beginPost(server, '{"id":7,"name":"x"}');
   server.process.kill('SIGTERM');
   expect(await server.exited).toBe(1);

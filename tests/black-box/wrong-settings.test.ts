@@ -53,7 +53,7 @@ describe('server', () => {
   it('the server warns of a misspelt variable after its first log line, and serves', async () => {
     // Kubernetes sets the other variable for a service of this name.
     const env = { PLANTSTORE_MAXIN_FLIGHT: 's3cr3t', PLANTSTORE_SERVICE_HOST: '10.0.0.1' };
-    const server = await startProgram({ args: ['--database', 'memory:'], env });
+    const server = await startProgram({ env });
     server.process.kill('SIGTERM');
     expect(await server.exited).toBe(0);
     const logged = server.stdout().trimEnd().split('\n');

@@ -9,7 +9,7 @@ const plant = (id: number, name = 'Monstera') => JSON.stringify({ id, name });
 
 describe.each(['nginx', 'Caddy'] satisfies (keyof typeof proxies)[])('behind %s', (name) => {
   const startBoth = async (...args: readonly string[]) => {
-    const server = await startProgram({ args: ['--database', 'memory:', ...args] });
+    const server = await startProgram({ args });
     const proxy = await startProxy(name, server.port);
     return { server, proxy, send: proxy.send };
   };

@@ -45,8 +45,8 @@ const closedOrigin = async (): Promise<string> => {
 
 /** Starts the servers of the suite; `pageOrigin` is allowed by CORS. */
 export const startServers = async (pageOrigin?: string): Promise<Settings> => {
-  const cors = pageOrigin === undefined ? [] : ['--cors-origins', pageOrigin];
-  const server = await startProgram({ args: ['--database', 'memory:', ...cors] });
+  const args = pageOrigin === undefined ? [] : ['--cors-origins', pageOrigin];
+  const server = await startProgram({ args });
   return {
     baseUrl: server.url.replace(/\/plants$/, ''),
     token,
