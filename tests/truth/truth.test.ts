@@ -28,8 +28,9 @@ const sequences = {
     'other programs that read, lock and change the file, and renewed files':
       'read with another program 900, renew the tokens, lock with another program IMMEDIATE 900, ' +
       'truncate -s 99 cert, VACUUM, rm -f tokens, VACUUM SIGKILL, rm -f key, renew the certificate',
-    'limits, permissions and pauses of the process':
-      'limit fsize=99999, chmod 400 $DB, suspend the server, chmod 0 $FOLDER, remove -owner, SIGKILL',
+    'permissions of files that change':
+      'remove -owner, chmod 0 $FOLDER, chmod 400 $DB, SIGKILL, check-settings',
+    'limits and pauses of the process': 'suspend the server, limit nofile=25, limit fsize=99999',
   },
   postgres: {
     'restarts and crashes of the database':
@@ -42,9 +43,9 @@ const sequences = {
       'fill the disk, lock the table in ACCESS EXCLUSIVE mode for 1, lock the id 1 for 1 and ' +
       'COMMIT, leave out plants in a trigger, rewrite plants in a trigger, ' +
       'refuse plants at the commit, import 100 plants completely beside a server',
-    'settings and privileges that change':
-      'take the standby away, refuse logins, make the database read-only, limit nofile=25, ' +
-      'revoke privileges, add a column, SIGTERM',
+    'privileges and a table that change': 'limit nofile=25, add a column, revoke privileges',
+    'settings that refuse plants':
+      'refuse logins, take the standby away, make the database read-only',
   },
 };
 
