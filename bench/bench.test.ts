@@ -31,7 +31,8 @@ it('the load sends unique plants with a token and counts their responses', async
     response.writeHead(isNew && isAuthorized ? 200 : 400, { 'Content-Length': 2 }).end('{}');
   });
   expect(perSecond).toBeGreaterThan(0);
-  expect(perSecond! * load.seconds).toBeLessThanOrEqual(ids.size);
+  // A timer of Node may end a millisecond early.
+  expect(perSecond! * (load.seconds - 0.001)).toBeLessThanOrEqual(ids.size);
 });
 
 it('the load fails on a response other than 200', async () => {
