@@ -5,6 +5,6 @@
  */
 export const runsAll = process.env['ALL_TESTS'] !== undefined;
 
-/** Returns every `step`-th of the cases, from the first on; all of them if everything runs. */
-export const sample = <T>(cases: readonly T[], step: number): readonly T[] =>
-  cases.filter((_, index) => runsAll || index % step === 0);
+/** Returns the first case, or all if everything runs. */
+export const firstOrAll = <T>(cases: readonly T[]): readonly T[] =>
+  runsAll ? cases : cases.slice(0, 1);

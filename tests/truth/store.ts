@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { mayMount } from '@plantstore/test-support/small-disk';
+import { mountSmallDisk } from '@plantstore/test-support/small-disk';
 import type { Perform } from './acts.ts';
 
 /** The plants that another program reads, the text of each by its id, and what is damaged. */
@@ -41,7 +43,17 @@ export const shell = async (commands: string, variables: object): Promise<unknow
   promisify(execFile)('sh', ['-c', commands], { env: { ...process.env, ...variables } });
 
 /** Whether a database can be on a disk of its own, which becomes full. */
-export const mayFill = process.geteuid?.() === 0 && (await mayMount(tmpdir()));
+export const mayFill = await mayMountDisk(mkdtempSync(join(tmpdir(), 'plantstore-truth-')));
+
+async function mayMountDisk(folder: string): Promise<boolean> {
+  const disk = join(folder, 'disk');
+  mkdirSync(disk);
+  const [tried] = await Promise.allSettled([
+    mountSmallDisk(disk).then(async (unmount) => unmount()),
+  ]);
+  rmSync(folder, { recursive: true });
+  return tried.status === 'fulfilled';
+}
 
 /** Returns whether a condition becomes true within 600 attempts, with 100 ms between them. */
 export async function isTrueSoon(isTrue: () => Promise<boolean>): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { requiresOpenssl } from '@plantstore/test-support/certificate';
 import { requires, requiresLinux } from '@plantstore/test-support/requires';
-import { sample } from '@plantstore/test-support/sample';
+import { firstOrAll } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 import { acts } from './acts.ts';
 import { createMachine } from './machine.ts';
@@ -52,14 +52,11 @@ const sequences = {
 const namesIn = (lists: object) => Object.values(lists).join(', ').split(', ');
 const all = Object.values(sequences).flatMap(namesIn);
 
-it.each([
-  ['sqlite', sqliteActs],
-  ['postgres', postgresActs],
-] as const)(
+it.each(['sqlite', 'postgres'] as const)(
   'the lists of %s have an act of each of its rows, those of both of each shared row',
-  (store, rows) => {
+  (store) => {
     const own = namesIn(sequences[store]);
-    const missing = rows.filter(
+    const missing = (store === 'sqlite' ? sqliteActs : postgresActs).filter(
       (row) => !row.some(({ name }) => (acts.includes(row) ? all : own).includes(name)),
     );
     expect(missing.map(([act]) => act?.name)).toEqual([]);
@@ -68,9 +65,12 @@ it.each([
 
 const options = { ...requiresLinux, ...requiresOpenssl };
 describe.concurrent.each(Object.entries(sequences))('%s', options, (store, byName) => {
-  for (const [name, list] of sample(Object.entries(byName), Infinity)) {
+  for (const [name, list] of firstOrAll(Object.entries(byName))) {
     const isFilled = list.includes('fill');
-    const requiresDisk = requires(mayFill || !isFilled, 'only root can mount a disk to fill');
+    const requiresDisk = requires(
+      mayFill || !isFilled,
+      'this user cannot mount a disk to fill on this machine',
+    );
     it(
       `what the program reports is true after ${name}`,
       requiresDisk,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeFolder } from '@plantstore/test-support/make-folder';
-import { sample } from '@plantstore/test-support/sample';
+import { firstOrAll } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 
 const program = fileURLToPath(new URL('../test/run-on-full-ext4.ts', import.meta.url));
@@ -24,13 +24,10 @@ const runOnExt4 = async (end: string, signal: AbortSignal): Promise<string[]> =>
 
 describe('failed syncs on ext4', () => {
   it.for(
-    sample(
-      [
-        ['closing', 'close'],
-        ['kill -9', 'kill'],
-      ] as const,
-      2,
-    ),
+    firstOrAll([
+      ['closing', 'close'],
+      ['kill -9', 'kill'],
+    ] as const),
   )(
     'no acknowledged plant is missing after failed syncs on ext4 and %s',
     async ([, end], { signal, skip }) => {
