@@ -83,7 +83,7 @@ export type RunningProgram = ProgramProcess & { readonly url: string; readonly p
 
 const urlPattern = /https?:\/\/[^"\s]+/;
 
-/** Starts the real program on a free port, in memory by default, and waits until it accepts requests. */
+/** Starts the real program on a free port, by default in memory. Resolves once it is up. */
 export const startProgram = async (
   options: ProgramOptions = {},
   cleanup: Cleanup = onTestFinished,

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { maxWorkers, reporters, testsIn } from '../../vitest.config.ts';
 
 /**
- * Tests of what a version of Node may change: its SQLite, sockets, parsers, threads and permissions.
+ * Tests of what a version of Node may change: SQLite, sockets, parsers, threads and permissions.
  * Also of what depends on the user, because CI runs them on the oldest version as another user.
  */
 const files: Readonly<Record<string, readonly string[]>> = {

@@ -16,7 +16,7 @@ export type Installation = {
 
 type Dependencies = Readonly<Record<string, string>>;
 
-/** Installs packages into an empty folder. Ours come from the registry, which passes on the others. */
+/** Installs packages into an empty folder. The registry has ours, and passes on the others. */
 type Install = (
   folder: string,
   registry: string,
@@ -145,7 +145,7 @@ const frameworks = { express, fastify, '@types/express': '5' };
 const copyInto = async (folder: string, path: string, name = '') =>
   cp(join(root, path), join(folder, name), { recursive: true });
 
-/** Installs all packages with npm and what the programs of the tests need, and copies them. */
+/** Installs all packages and what the programs of the tests need, and copies these programs. */
 export const installApp = async (folder: string, registry: string): Promise<void> => {
   await npm(folder, registry, { ...withZod, ...compiler, ...frameworks });
   await copyInto(folder, 'tests/packages/consumer');

@@ -81,9 +81,9 @@ export const ways: Readonly<Record<string, Perform>> = {
     const { url } = await world.start();
     const what = { from, to: performance.now(), status, url };
     // Nothing else may have changed what a start finds.
-    const isAlone = world.causesIn(what) === 'command';
+    const isOnlyCause = world.causesIn(what) === 'command';
     const isTrue = (status === 0) === (url !== undefined);
-    world.compare('a start succeeds if its settings are right', isTrue || !isAlone, what);
+    world.compare('a start succeeds if its settings are right', isTrue || !isOnlyCause, what);
   },
 
   /** Imports as many new plants as known ones and refused ones. */

@@ -22,7 +22,7 @@ export type Sent = {
   line?: LogLine | undefined;
 };
 
-/** The status of `/livez`, that of `/readyz` both before and after a create or 0, and the create. */
+/** The status of `/livez`, that of `/readyz` or 0 if a create changed it, and the create. */
 export type Probe = Time & Record<'live' | 'ready', number> & { readonly created: Sent };
 
 const contested = ['0', '1', '2', '3', '-1', String(2n ** 53n + 1n), String(-(2n ** 63n))];

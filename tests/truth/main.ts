@@ -1,6 +1,7 @@
-// `pnpm test:truth`: makes random runs, and prints each false statement of the program.
+// `pnpm test:truth`: makes random runs, and prints false statements of the program, five of a plan.
 import { parseArgs } from 'node:util';
 import { createMachine } from './machine.ts';
+import { mayFill } from './store.ts';
 
 const { values } = parseArgs({
   options: {
@@ -11,6 +12,7 @@ const { values } = parseArgs({
     shorten: { type: 'boolean', default: false },
   },
 });
+if (!mayFill) console.log('No disk is filled: this user cannot mount one on this machine.');
 const first = Number(values.seed);
 let last = first + Number(values.runs) - 1;
 let next = first;

@@ -49,7 +49,7 @@ delay in a proxy | slow sessions | proxy | delay | pass
 `),
 ];
 
-/** Returns statements. Some end the sessions of the program, so that new ones use what has changed. */
+/** Returns statements. $END ends the sessions of the program: new ones use what has changed. */
 function statementsOf(texts: string): readonly string[] {
   const end = `SELECT pg_sleep(0.1), pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE usename = 'ada'`;

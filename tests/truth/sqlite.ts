@@ -63,7 +63,7 @@ const ways: Readonly<Record<string, Perform>> = {
 
   backup: async (world, { begin }) => void (await backUp(world, begin === 'killed' ? 250 : 0)),
 
-  /** Loses the files, and restores a backup as the pages describe: stopped, with them moved away. */
+  /** Loses the files, and restores a backup as the pages describe: stopped, the rest moved away. */
   async restore(world, { ending, begin: lose }) {
     const backup = await backUp(world);
     if (backup === undefined) return;
@@ -78,14 +78,15 @@ const ways: Readonly<Record<string, Perform>> = {
     const restored = await world.command(['restore', BACKUP]);
     const { rows } = readSqlite(world.store.variables.DB ?? '');
     const isEqual = isDeepStrictEqual(rows, readSqlite(BACKUP).rows);
-    const isTrue = restored.status === 0 ? isEqual : !isAlone(world, restored);
+    const isTrue = restored.status === 0 ? isEqual : !isOnlyCause(world, restored);
     world.compare('a restored database has the plants of its backup', isTrue, restored);
     await run('test -e $DB || cp $BACKUP $DB');
   },
 };
 
-/** Whether nothing but the act of a command can be the cause of what happened. */
-const isAlone = (world: World, time: Time) => /^(replaced )?command$/.test(world.causesIn(time));
+/** Whether no other act can be the cause of what a command has reported. */
+const isOnlyCause = (world: World, time: Time) =>
+  /^(replaced )?command$/.test(world.causesIn(time));
 
 /** Backs up to a new file, reads it, and returns its name if it is complete. */
 async function backUp(world: World, killAfterMs = 0): Promise<string | undefined> {
@@ -93,7 +94,7 @@ async function backUp(world: World, killAfterMs = 0): Promise<string | undefined
   const command = await world.command(['backup', file], killAfterMs);
   const isComplete = command.status === 0;
   const said = isComplete ? command.log.replace(/.*?: /, '') : undefined;
-  const mayFail = command.ending !== '' || !isAlone(world, command);
+  const mayFail = command.ending !== '' || !isOnlyCause(world, command);
   world.compare('a backup succeeds unless something prevents it', isComplete || mayFail, command);
   const isTrue = command.ending !== '' || existsSync(file) === isComplete;
   world.compare('a backup has a file if it succeeds', isTrue, command);

@@ -53,7 +53,7 @@ const namesIn = (lists: object) => Object.values(lists).join(', ').split(', ');
 const all = Object.values(sequences).flatMap(namesIn);
 
 it.each(['sqlite', 'postgres'] as const)(
-  'the lists of %s have an act of each of its rows, those of both of each shared row',
+  'each row of acts of %s has an act in a list of this store, or of any if both share it',
   (store) => {
     const own = namesIn(sequences[store]);
     const missing = (store === 'sqlite' ? sqliteActs : postgresActs).filter(

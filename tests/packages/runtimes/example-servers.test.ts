@@ -11,7 +11,7 @@ const token = 's3cret';
 const { app, tools } = inject('release');
 const runtime = (name: string): string => join(tools, 'node_modules/.bin', name);
 
-/** Bundles the example for workerd beside its configuration, and returns the command to start it. */
+/** Bundles the example for workerd beside its configuration. Returns the command to start it. */
 const onWorkerd = async (): Promise<Command> => {
   const outDir = join(app, 'servers');
   const entry = { worker: join(outDir, 'workerd.ts') };

@@ -24,7 +24,7 @@ const expectNoFailures = (findings: readonly Finding[]) => {
   expect(findings.length).toBeGreaterThan(10);
 };
 
-/** Bundles the packed client and the suite into one file, as an app does, and returns its path. */
+/** Bundles a program with the packages that it imports, as an app does. Returns its path. */
 const bundle = async (entry: string): Promise<string> => {
   await build({
     config: false,

@@ -79,7 +79,8 @@ const others: readonly Scenario[] = [
     'the folder of an existing file',
     [initial, { fails: 'folder 1 2', plants: [880, 900], end: 'kill' }],
   ],
-  // Not on Node 22, whose trace has the removal: a power cut before the copy loses plants.
+  // Not in `ofEachRun`, which also runs on Node 22: its trace has the removal, and a power cut
+  // before the copy loses plants.
   removed('-wal'),
   ...[1, 2].map((times): Scenario => [
     `the database file, when the plants of a removed WAL file are copied to it (${times} times)`,
@@ -92,7 +93,7 @@ const others: readonly Scenario[] = [
   ],
 ];
 
-// Three failures do not show whether the pages of the checkpoint are rewritten.
+// One is first: three failures do not show whether the pages of the checkpoint are rewritten.
 it.for(firstOrAll([1, 3]))(
   'a checkpoint between commits reports a failed sync of the database file (%i times), and a power cut loses no acknowledged plant',
   async (times, { skip }) => {
