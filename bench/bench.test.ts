@@ -14,7 +14,6 @@ import { runRounds } from './rounds.ts';
 
 const load = { connections: 4, seconds: 0.3, warmUpSeconds: 0 };
 
-/** Puts a load on a server of the test. */
 const putLoadOn = async (listener: RequestListener) => {
   const server = createServer(listener).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
