@@ -6,10 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { buildLibrary } from '@plantstore/test-support/faulty-disk';
 import { mountSmallDisk } from '@plantstore/test-support/small-disk';
-import { acts, type Perform, readActs } from './acts.ts';
+import { type Act, acts, type Perform, readActs } from './acts.ts';
 import { get } from './clients.ts';
 import { damaged, type Disk, diskOf, mayFill, shell, type Store } from './store.ts';
-import type { Time } from './program.ts';
 import { serverArgs, type World } from './world.ts';
 
 /**
@@ -53,19 +52,20 @@ remove -owner | replaced | sh | rm -f $DB-owner
 ];
 
 const ways: Readonly<Record<string, Perform>> = {
-  async second(world) {
+  async second(world, { causes }) {
     const ready = await get(world, '/readyz');
     const second = await world.command(serverArgs, 10_000);
     // A server closes a file that it cannot use.
-    const isFree = ready.status !== 200 || world.causesIn(second) !== 'lock';
+    const isFree = ready.status !== 200 || !world.isOnlyCause(causes, second);
     world.compare('a second server is refused', second.ending === '' || isFree, second);
   },
 
-  backup: async (world, { begin }) => void (await backUp(world, begin === 'killed' ? 250 : 0)),
+  backup: async (world, act) => void (await backUp(world, act, act.begin === 'killed' ? 250 : 0)),
 
   /** Loses the files, and restores a backup as the pages describe: stopped, the rest moved away. */
-  async restore(world, { ending, begin: lose }) {
-    const backup = await backUp(world);
+  async restore(world, act) {
+    const { causes, ending, begin: lose } = act;
+    const backup = await backUp(world, act);
     if (backup === undefined) return;
     const BACKUP = join(world.root, 'backup.db');
     const run = async (commands: string) => shell(commands, { ...world.variables, BACKUP });
@@ -78,23 +78,19 @@ const ways: Readonly<Record<string, Perform>> = {
     const restored = await world.command(['restore', BACKUP]);
     const { rows } = readSqlite(world.store.variables.DB ?? '');
     const isEqual = isDeepStrictEqual(rows, readSqlite(BACKUP).rows);
-    const isTrue = restored.status === 0 ? isEqual : !isOnlyCause(world, restored);
+    const isTrue = restored.status === 0 ? isEqual : !world.isOnlyCause(causes, restored);
     world.compare('a restored database has the plants of its backup', isTrue, restored);
     await run('test -e $DB || cp $BACKUP $DB');
   },
 };
 
-/** Whether no other act can be the cause of what a command has reported. */
-const isOnlyCause = (world: World, time: Time) =>
-  /^(replaced )?command$/.test(world.causesIn(time));
-
 /** Backs up to a new file, reads it, and returns its name if it is complete. */
-async function backUp(world: World, killAfterMs = 0): Promise<string | undefined> {
+async function backUp(world: World, { causes }: Act, killAfterMs = 0) {
   const file = join(world.store.variables.FOLDER, `backup-${world.commands.length}.db`);
   const command = await world.command(['backup', file], killAfterMs);
   const isComplete = command.status === 0;
   const said = isComplete ? command.log.replace(/.*?: /, '') : undefined;
-  const mayFail = command.ending !== '' || !isOnlyCause(world, command);
+  const mayFail = command.ending !== '' || !world.isOnlyCause(causes, command);
   world.compare('a backup succeeds unless something prevents it', isComplete || mayFail, command);
   const isTrue = command.ending !== '' || existsSync(file) === isComplete;
   world.compare('a backup has a file if it succeeds', isTrue, command);

@@ -72,6 +72,11 @@ export class World {
     return found.flatMap(({ names }) => names).join(' ');
   }
 
+  /** Whether an act with these causes was the only cause in a time. */
+  isOnlyCause(causes: readonly string[], time: Time): boolean {
+    return this.causesIn(time) === causes.join(' ');
+  }
+
   get variables() {
     const PID = this.server?.isUp ? String(this.server.process.pid) : '';
     return { ...variables, ...this.store.variables, ROOT: this.root, PID };
